@@ -1,0 +1,24 @@
+"""A finding: one thing that is wrong or notable, as any stage reports it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning", "info"]
+Stage = Literal["source", "input", "quality"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One row of the table findings, but for its stage, which whoever collects it knows. `file` is relative to the
+    archive, `record` counts from 0."""
+
+    check: str
+    severity: Severity
+    message: str
+    group_id: str | None = None
+    file: str | None = None
+    record: int | None = None
+    dataset: str | None = None
+    test_idx: int | None = None
