@@ -1,0 +1,195 @@
+"""Snapshots: each publication is a whole folder, and publishing is one rename of a link.
+
+    warehouse/
+        current -> snapshots/000007
+        memorybench.duckdb -> current/memorybench.duckdb
+        parquet -> current/parquet
+        quality -> current/quality
+        snapshots/000006/  snapshots/000007/   {memorybench.duckdb, parquet/, quality/, snapshot.json}
+
+A reader sees the old warehouse or the new one, whole. Files that did not change are hard links to the last snapshot's.
+A folder whose name ends in .partial was never published; the next build deletes it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pipelines.archive.json_reader import dumps, loads
+from pipelines.errors import BadRecord, WarehouseError
+
+DATABASE = "memorybench.duckdb"
+PARQUET = "parquet"
+QUALITY = "quality"
+_PUBLISHED = (DATABASE, PARQUET, QUALITY)
+_PARTIAL = ".partial"
+
+#: Changes whenever the same input would give other tables; then everything is read again.
+FORMAT = 1
+#: How many published snapshots are kept, the current one included.
+KEPT_SNAPSHOTS = 2
+
+
+@dataclass(frozen=True)
+class SnapshotInfo:
+    """snapshot.json: what a snapshot was made from."""
+
+    format: int
+    refresh_id: int
+    source: str
+    revision: str
+    embed_prompts: bool
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A published snapshot."""
+
+    path: Path
+    info: SnapshotInfo
+
+    @property
+    def parquet(self) -> Path:
+        return self.path / PARQUET
+
+    @property
+    def database(self) -> Path:
+        return self.path / DATABASE
+
+
+class Warehouse:
+    """The folder that users open."""
+
+    def __init__(self, root: Path | str) -> None:
+        self.root = Path(root).expanduser().absolute()
+
+    @property
+    def database(self) -> Path:
+        return self.root / DATABASE
+
+    @property
+    def parquet(self) -> Path:
+        return self.root / PARQUET
+
+    def create(self) -> None:
+        """Make the folder.
+
+        Raises:
+            WarehouseError: it cannot be made, or holds something that is not a warehouse.
+        """
+        try:
+            self._snapshots.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WarehouseError(
+                f"{self.root} cannot be made: {error.strerror}. Choose another with --warehouse."
+            ) from error
+        for name in _PUBLISHED:
+            path = self.root / name
+            if path.exists() and not path.is_symlink():
+                raise WarehouseError(
+                    f"{path} is in the way and was not made by this program. Move it, or choose another --warehouse."
+                )
+
+    def current(self) -> Snapshot | None:
+        """The published snapshot, or None where nothing was published yet."""
+        try:
+            path = self._snapshots / Path(os.readlink(self.root / "current")).name
+        except FileNotFoundError:
+            return None
+        try:
+            info = loads((path / "snapshot.json").read_bytes())
+            return Snapshot(path, SnapshotInfo(**info))
+        except (OSError, BadRecord, TypeError) as error:
+            raise WarehouseError(
+                f"{path} is not a snapshot of this program: {error}. Delete {self.root} and build again."
+            ) from error
+
+    def require_current(self) -> Snapshot:
+        """The published snapshot.
+
+        Raises:
+            WarehouseError: nothing was published yet.
+        """
+        snapshot = self.current()
+        if snapshot is None:
+            raise WarehouseError(
+                f"There is no warehouse at {self.root}. Make one with: mbw build --warehouse {self.root}"
+            )
+        return snapshot
+
+    @property
+    def _snapshots(self) -> Path:
+        return self.root / "snapshots"
+
+    def begin(self) -> Path:
+        """A new empty folder to fill; whatever an interrupted build left is deleted first. Needs the lock."""
+        current = self.current()
+        self.clean(current)
+        number = int(current.path.name) + 1 if current else 1
+        partial = self._snapshots / f"{number:06d}{_PARTIAL}"
+        (partial / PARQUET).mkdir(parents=True)
+        return partial
+
+    def clean(self, current: Snapshot | None) -> None:
+        """Delete what an interrupted build left: folders that were never published. Needs the lock."""
+        for path in self._snapshots.iterdir():
+            published = current is not None and path.name.isdigit() and path.name <= current.path.name
+            if not published:
+                shutil.rmtree(path)
+
+    def discard(self, partial: Path) -> None:
+        """Delete a folder that will not be published."""
+        shutil.rmtree(partial, ignore_errors=True)
+
+    def publish(self, partial: Path, info: SnapshotInfo) -> Snapshot:
+        """Make a filled folder the current snapshot and delete the oldest ones. Needs the lock."""
+        (partial / "snapshot.json").write_text(dumps(asdict(info), indent=4) + "\n", encoding="utf-8")
+        os.sync()  # every file is on the disk before the link is swapped: a power cut leaves old or new, not half
+        path = partial.with_name(partial.name.removesuffix(_PARTIAL))
+        os.rename(partial, path)
+        for name in _PUBLISHED:
+            _replace_link(self.root / name, f"current/{name}")
+        _replace_link(self.root / "current", f"snapshots/{path.name}")
+        _sync(self.root)
+        for old in sorted(self._snapshots.iterdir())[:-KEPT_SNAPSHOTS]:
+            shutil.rmtree(old)
+        return Snapshot(path, info)
+
+
+def link_file(source: Path, target: Path) -> None:
+    """Make `target` the same file as `source`; a copy where the file system knows no hard links."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def _replace_link(link: Path, target: str) -> None:
+    if link.is_symlink() and os.readlink(link) == target:
+        return
+    temporary = link.with_name(f".{link.name}.new")
+    temporary.unlink(missing_ok=True)
+    temporary.symlink_to(target)
+    os.replace(temporary, link)
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def snapshot_size(path: Path) -> dict[str, Any]:
+    """Bytes of the database and of each Parquet table, for status."""
+    parquet = {
+        table.name: sum(file.stat().st_size for file in table.rglob("*.parquet"))
+        for table in sorted((path / PARQUET).iterdir())
+    }
+    return {"database": (path / DATABASE).stat().st_size, "parquet": parquet}

@@ -1,0 +1,345 @@
+"""The one use case: bring a warehouse up to date with an archive.
+
+plan (which groups are new, changed, gone) -> load those, in parallel -> assemble the new snapshot -> build its
+database -> validate -> publish. Each step is a method of `RefreshRun`, so that the command line and the orchestration
+run the same code; neither holds logic.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from pipelines.archive.groups import ArchiveGroup, Listing
+from pipelines.archive.source import Source
+from pipelines.config import BuildOptions
+from pipelines.errors import MemoryBenchWarehouseError, SourceError, UsageError, WarehouseError
+from pipelines.findings import Finding
+from pipelines.load import assembly
+from pipelines.load.group_loader import LoadedGroup, LoadTask, load_group
+from pipelines.load.lock import warehouse_lock
+from pipelines.load.signatures import SignatureCache
+from pipelines.load.snapshots import DATABASE, FORMAT, PARQUET, Snapshot, SnapshotInfo, Warehouse
+from schemas.model import KEYS
+
+#: Below this many bytes a pool of processes costs more than it saves.
+IN_PROCESS_BYTES = 2 << 20
+
+
+class Progress:
+    """What a long step tells whoever watches. This one tells nobody; the command line draws bars."""
+
+    def start(self, step: str, total: int) -> None:
+        """A step begins; `total` counts its groups (0: unknown)."""
+
+    def advance(self, group_id: str, n_bytes: int) -> None:
+        """One group is done."""
+
+    def end(self) -> None:
+        """The step is over."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What has to be done. `kept` are groups that stay as they are: unchanged, or outside of the selection."""
+
+    listing: Listing
+    previous: Snapshot | None
+    previous_rows: dict[str, dict[str, Any]]
+    to_load: list[ArchiveGroup]
+    kept: list[str]
+    removed: list[str]
+
+
+@dataclass
+class RefreshReport:
+    """What a refresh did. `published` is None where nothing had changed; then the counts are zero."""
+
+    source: str
+    revision: str
+    published: Snapshot | None
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    groups_by_status: dict[str, int] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    bytes_read: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def needs_attention(self) -> bool:
+        """Published, but a group is quarantined or stale, or a check failed: exit status 3."""
+        bad = self.groups_by_status.get("quarantined", 0) + self.groups_by_status.get("stale", 0)
+        return bool(bad) or any(finding.severity == "error" for finding in self.findings)
+
+
+def refresh(
+    source: Source, warehouse: Warehouse, options: BuildOptions | None = None, progress: Progress | None = None
+) -> RefreshReport:
+    """Bring the warehouse up to date with the source and publish the result, or leave it untouched.
+
+    Raises:
+        SourceError: the archive cannot be read as a whole.
+        WarehouseLocked: another build is running.
+        WarehouseError: the warehouse cannot be written.
+        PublicationBlocked: a check on a whole table failed.
+    """
+    with RefreshRun.open(source, warehouse, options, progress) as run:
+        run.plan()
+        run.load()
+        if not run.assemble():
+            return run.report
+        run.build_database()
+        run.validate()
+        run.publish()
+        return run.report
+
+
+class RefreshRun:
+    """One refresh, step by step. Open it with `RefreshRun.open`, which holds the lock and cleans up.
+
+    Call `plan`, `load`, `assemble`; where `assemble` says that something changed, `build_database`, `validate` and
+    `publish`.
+    """
+
+    def __init__(self, source: Source, warehouse: Warehouse, options: BuildOptions, progress: Progress) -> None:
+        self.source = source
+        self.warehouse = warehouse
+        self.options = options
+        self.progress = progress
+        self.started = datetime.now(UTC)
+        self.report = RefreshReport(source.name, "", None)
+        self._signatures = SignatureCache(warehouse.root)
+        self._plan: Plan | None = None
+        self._partial: Path | None = None
+        self._assembly: assembly.Assembly | None = None
+        self.loaded: list[LoadedGroup] = []
+
+    @classmethod
+    @contextmanager
+    def open(
+        cls, source: Source, warehouse: Warehouse, options: BuildOptions | None = None, progress: Progress | None = None
+    ) -> Iterator[RefreshRun]:
+        """Hold the warehouse's lock while the body runs; whatever was not published by its end is deleted."""
+        warehouse.create()
+        with warehouse_lock(warehouse.root):
+            run = cls(source, warehouse, options or BuildOptions(), progress or Progress())
+            try:
+                yield run
+            except OSError as error:
+                raise _storage_error(warehouse, error) from error
+            finally:
+                if run._partial is not None:
+                    warehouse.discard(run._partial)
+
+    def plan(self) -> Plan:
+        """List the source and decide what to load. Reads no data file."""
+        for name, _ in self.options.select:
+            if name not in KEYS:
+                raise UsageError(f"--select {name}=… is not one of the keys: {', '.join(KEYS)}")
+        previous = self.warehouse.current()
+        if previous is not None and previous.info.format != FORMAT:
+            previous = None  # made by another version of this program: nothing of it can be carried over
+        rows = assembly.result_group_rows(previous.parquet) if previous else {}
+        listing = self.source.list_groups()
+        if not listing.groups:
+            reasons = "; ".join(finding.message for finding in listing.findings[:3])
+            raise SourceError(f"{self.source.name} holds no result group. {reasons}".strip())
+        to_load, kept, seen = [], [], set()
+        for group in listing.groups:
+            group_id = group.key.group_id
+            seen.add(group_id)
+            if not self._selected(group.key._asdict()):
+                if group_id in rows:
+                    kept.append(group_id)
+            elif not self.options.full and self._is_unchanged(group, rows.get(group_id)):
+                kept.append(group_id)
+            else:
+                to_load.append(group)
+        gone = [group_id for group_id in rows if group_id not in seen]
+        removed = [group_id for group_id in gone if self._selected(rows[group_id])]
+        kept += [group_id for group_id in gone if not self._selected(rows[group_id])]
+        self._plan = Plan(listing, previous, rows, to_load, kept, removed)
+        return self._plan
+
+    def _selected(self, keys: dict[str, Any]) -> bool:
+        wanted: dict[str, set[str]] = {}
+        for name, value in self.options.select:
+            wanted.setdefault(name, set()).add(value)
+        return all(keys[name] in values for name, values in wanted.items())
+
+    def _is_unchanged(self, group: ArchiveGroup, row: dict[str, Any] | None) -> bool:
+        if row is None or row["status"] not in ("complete", "partial"):
+            return False
+        if not assembly.same_place(group, row):
+            return False
+        return self._signatures.digests(group) == assembly.digests(row)
+
+    def load(self) -> list[LoadedGroup]:
+        """Read, normalise and write what the plan says, in parallel."""
+        plan = self._require_plan()
+        self._partial = self.warehouse.begin()
+        self.progress.start("load", len(plan.to_load))
+        self.loaded = []
+        for loaded in self._load_all(plan):
+            self.loaded.append(loaded)
+            self.progress.advance(loaded.group.key.group_id, loaded.bytes_read)
+        self.progress.end()
+        self.loaded.sort(key=lambda loaded: loaded.group.key)
+        self.report.bytes_read = sum(loaded.bytes_read for loaded in self.loaded)
+        return self.loaded
+
+    def _load_all(self, plan: Plan) -> Iterator[LoadedGroup]:
+        tasks = (
+            self._task(fetched.group, fetched.paths, plan.previous_rows.get(fetched.group.key.group_id))
+            for fetched in self.source.fetch(plan.to_load)
+        )
+        n_bytes = sum(file.bytes for group in plan.to_load for file in group.files)
+        workers = min(self.options.jobs, len(plan.to_load))
+        if workers <= 1 or n_bytes < IN_PROCESS_BYTES:
+            yield from map(load_group, tasks)
+            return
+        yield from _load_in_processes(tasks, workers)
+
+    def _task(self, group: ArchiveGroup, paths: dict[str, Path], row: dict[str, Any] | None) -> LoadTask:
+        assert self._partial is not None
+        known = None
+        if row is not None and row["status"] in ("complete", "partial") and not self.options.full:
+            known = assembly.digests(row) if assembly.same_place(group, row) else None
+        return LoadTask(group, paths, self._partial / PARQUET, known)
+
+    def assemble(self) -> bool:
+        """Put the new snapshot's Parquet together: what was loaded, links to what stays, and the single-file tables.
+
+        Returns whether anything differs from the published snapshot; if not, there is nothing to publish.
+        """
+        plan = self._require_plan()
+        assert self._partial is not None
+        self._assembly = assembly.assemble(plan.listing, plan.previous_rows, plan.previous, self.loaded, plan.kept)
+        result = self._assembly
+        self.report.revision = result.revision
+        self.report.groups_by_status = result.groups_by_status
+        self.report.findings = result.findings
+        self._signatures.update(self.loaded)
+        info = plan.previous.info if plan.previous else None
+        same_form = info is not None and (info.source, info.embed_prompts) == (
+            self.source.name,
+            self.options.embed_prompts,
+        )
+        if same_form and not result.differs and not self.options.full:
+            self._signatures.save()
+            return False
+        self.report.added, self.report.changed = result.added, result.changed
+        self.report.removed = plan.removed
+        assembly.write(result, plan.previous, self._partial / PARQUET)
+        return True
+
+    def build_database(self) -> list[str]:
+        """Make the snapshot's DuckDB file; returns the names of its views."""
+        from pipelines.load.database import build_database
+
+        partial = self._require_partial()
+        return build_database(partial / DATABASE, partial / PARQUET, embed_prompts=self.options.embed_prompts)
+
+    def validate(self) -> list[Finding]:
+        """Check the loaded tables; the findings are added to the snapshot.
+
+        Raises:
+            PublicationBlocked: a check on a whole table failed.
+        """
+        from pipelines.quality.validation import validate_snapshot
+
+        found = validate_snapshot(self._require_partial())
+        self.report.findings = [*self.report.findings, *found]
+        return found
+
+    def publish(self) -> Snapshot:
+        """Record the refresh and swap the link: from here on readers see the new snapshot."""
+        plan, partial = self._require_plan(), self._require_partial()
+        assert self._assembly is not None
+        number = int(partial.name.split(".")[0])
+        assembly.record_refresh(
+            partial / PARQUET,
+            partial / DATABASE,
+            plan.previous,
+            {
+                "refresh_id": number,
+                "started": self.started,
+                "ended": datetime.now(UTC),
+                "source": self.source.name,
+                "revision": self._assembly.revision,
+                "groups_added": len(self.report.added),
+                "groups_changed": len(self.report.changed),
+                "groups_removed": len(self.report.removed),
+                "groups_quarantined": sum(self._assembly.groups_by_status.get(s, 0) for s in ("quarantined", "stale")),
+            },
+        )
+        info = SnapshotInfo(FORMAT, number, self.source.name, self._assembly.revision, self.options.embed_prompts)
+        snapshot = self.warehouse.publish(partial, info)
+        self._partial = None
+        self.report.published = snapshot
+        self._signatures.save()
+        return snapshot
+
+    def _require_plan(self) -> Plan:
+        if self._plan is None:
+            raise RuntimeError("call plan() first")
+        return self._plan
+
+    def _require_partial(self) -> Path:
+        if self._partial is None:
+            raise RuntimeError("call load() first")
+        return self._partial
+
+
+def _load_in_processes(tasks: Iterator[LoadTask], workers: int) -> Iterator[LoadedGroup]:
+    """Load in worker processes; a group starts as soon as its files are here, and a few wait in line at most.
+
+    The workers come from a fork server: forking this process would copy its threads' locks.
+    """
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["pipelines.load.group_loader"])
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_ignore_interrupt)
+    waiting: set[Future[LoadedGroup]] = set()
+    try:
+        for task in tasks:
+            waiting.add(pool.submit(load_group, task))
+            if len(waiting) >= 2 * workers:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in done)
+    except BrokenProcessPool as error:
+        raise MemoryBenchWarehouseError(
+            "A worker process died, perhaps for lack of memory. Nothing was published; run the build again, with a "
+            "smaller --jobs if it happens again."
+        ) from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _ignore_interrupt() -> None:
+    """Ctrl-C reaches every process of a terminal; the main one alone ends the build."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _storage_error(warehouse: Warehouse, error: OSError) -> WarehouseError:
+    reason = error.strerror or str(error)
+    advice = "Run the build again once that is mended."
+    if error.errno == errno.ENOSPC or "No space left" in reason:
+        reason, advice = "the disk is full", "Free some space and run the build again."
+    return WarehouseError(
+        f"{warehouse.root}: {reason}. Nothing was published; the old warehouse is as it was. {advice}"
+    )
