@@ -69,8 +69,14 @@ def records(data: bytes) -> Iterator[Any]:
     for position, item in enumerate(items):
         try:
             yield loads(item)
-        except BadRecord as error:
-            raise error.at(record=position) from error
+        except BadRecord:
+            # The places in that message count from the record's start. Python's parser, given the whole file, says
+            # where in the file it is.
+            try:
+                _loads_faithfully(bytes(data))
+            except BadRecord as error:
+                raise error.at(record=position) from None
+            raise
 
 
 def dumps(value: Any, *, indent: int | None = None, ascii: bool = False) -> str:

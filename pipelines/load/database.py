@@ -50,11 +50,13 @@ def build_database(path: Path, parquet_dir: Path, *, embed_prompts: bool = False
         connection.execute(f"SET temp_directory = {literal(str(path.with_suffix('.tmp')))}")
         connection.execute(f"ATTACH {literal(str(path))} AS {_CATALOG} (STORAGE_VERSION {literal(STORAGE_VERSION)})")
         connection.execute(f"USE {_CATALOG}")
+        connection.execute("BEGIN")  # one transaction: each one's end waits for the disk
         for table in TABLES.values():
             if table.in_database or embed_prompts:
                 create_table(connection, table)
                 fill_table(connection, table, parquet_dir)
         views = create_views(connection)
+        connection.execute("COMMIT")
         connection.execute("USE memory")
         connection.execute(f"DETACH {_CATALOG}")
     return views
