@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class Table:
         """The columns in DuckDB: a grouped table's are preceded by the five keys, which Parquet has in the path."""
         return KEY_COLUMNS + self.columns if self.grouped else self.columns
 
+    @cache
     def arrow_schema(self) -> pa.Schema:
         """The schema of the table's Parquet files (the keys of a grouped table are in the path, not in here)."""
         import pyarrow as pa
