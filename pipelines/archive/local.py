@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pipelines.archive.groups import GROUP_FILES, ArchiveFile, ArchiveGroup, Listing
-from pipelines.archive.manifest import MANIFEST, ManifestEntry, entries_from_folders, read_manifest
+from pipelines.archive.manifest import MANIFEST, ManifestEntry, entries_from_folders, group_of, read_manifest
 from pipelines.archive.source import FetchedGroup
 from pipelines.errors import SourceError
 from pipelines.findings import Finding
@@ -93,14 +93,8 @@ class LocalSource:
             if os.path.isfile(path):
                 signature = f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ctime_ns}:{stat.st_ino}"
                 files.append(ArchiveFile(name, relative, stat.st_size, signature))
-        there = {file.name for file in files}
-        missing = tuple(name for name in entry.files or () if name not in there)
-        for name in missing:
-            message = "the manifest names this file, and it is not there"
-            findings.append(
-                Finding("missing_file", "warning", message, group_id=group_id, file=f"{entry.relative_dir}/{name}")
-            )
-        return ArchiveGroup(entry.key, entry.run_id, entry.relative_dir, tuple(files), missing), findings
+        group, missing = group_of(entry, files)
+        return group, findings + missing
 
     def _is_inside(self, path: Path) -> bool:
         real = path.resolve()

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from pipelines.archive.groups import GroupKey, path_refusal
+from pipelines.archive.groups import ArchiveFile, ArchiveGroup, GroupKey, path_refusal
 from pipelines.archive.json_reader import json_type, loads
 from pipelines.errors import BadRecord
 from pipelines.findings import Finding
+from schemas.contracts import MANIFEST as CONTRACT
 from schemas.reference.runner import KNOWN_EXPERIMENTS
 
-MANIFEST = "manifest.jsonl"
-_TEXT_KEYS = ("dataset_type", "set_name", "baseline", "relative_dir")
+MANIFEST = CONTRACT.file
+#: The required keys that hold one text each, in the order in which a line is read.
+_TEXT_KEYS = tuple(key for key in CONTRACT.required_keys if CONTRACT[key].types == ("string",))
 
 
 @dataclass(frozen=True)
@@ -133,3 +135,17 @@ def keep_newest_run(entries: Iterable[ManifestEntry]) -> tuple[list[ManifestEntr
             findings.append(Finding("repeated_group", "warning", message, group_id=entry.key.group_id, file=MANIFEST))
         newest[entry.key] = entry
     return list(newest.values()), findings
+
+
+def group_of(entry: ManifestEntry, files: Iterable[ArchiveFile]) -> tuple[ArchiveGroup, list[Finding]]:
+    """The group of an entry from the files that its folder holds; each file that the manifest names and that is not
+    there is a finding."""
+    there = tuple(sorted(files, key=lambda file: file.name))
+    names = {file.name for file in there}
+    missing = tuple(name for name in entry.files or () if name not in names)
+    message = "the manifest names this file, and it is not there"
+    findings = [
+        Finding("missing_file", "warning", message, group_id=entry.key.group_id, file=f"{entry.relative_dir}/{name}")
+        for name in missing
+    ]
+    return ArchiveGroup(entry.key, entry.run_id, entry.relative_dir, there, missing), findings

@@ -17,13 +17,15 @@ from pipelines.errors import BadRecord
 from pipelines.normalize.arrow import Columns, empty_columns, repeated, to_batch
 from pipelines.normalize.records import SampleKey, as_unicode, check_sample, is_unicode, residue, restore
 from pipelines.normalize.scalars import from_columns, to_columns
+from schemas.contracts import EVALUATE_DETAILS
 from schemas.evaluations import TABLE as EVALUATIONS
 from schemas.model import LLM_JUDGE, METRICS, Table
 from schemas.reference.datasets import main_metric
 from schemas.sample_annotations import TABLE as SAMPLE_ANNOTATIONS
 from schemas.sample_metrics import TABLE as SAMPLE_METRICS
 
-CANONICAL_KEYS = ("test_idx", "metrics", "dataset")
+CANONICAL_KEYS = EVALUATE_DETAILS.canonical_keys
+REQUIRED_KEYS = EVALUATE_DETAILS.required_keys
 JUDGE_SCORE = "llm_judge_score"
 JUDGE_ERROR = "judge_error"
 _JUDGE_PREFIXES = ("llm_judge_", "judge_")
@@ -78,7 +80,7 @@ def normalize(data: bytes, group_id: str, source_file: str) -> Evaluations:
     seen: set[tuple[str, SampleKey]] = set()
     for position, record in enumerate(documents):
         try:
-            key = check_sample(record, CANONICAL_KEYS)
+            key = check_sample(record, REQUIRED_KEYS)
             metrics = record["metrics"]
             if type(metrics) is not dict:
                 raise BadRecord(f"metrics is {json_type(metrics)}, expected an object")

@@ -15,12 +15,13 @@ from pipelines.archive.json_reader import dumps, json_type, loads, records
 from pipelines.errors import BadRecord
 from pipelines.normalize.arrow import repeated, strings_from_utf8, to_batch
 from pipelines.normalize.records import SampleKey, as_unicode, check_sample, is_unicode, residue, restore
+from schemas.contracts import PREDICT
 from schemas.predictions import TABLE as PREDICTIONS
 from schemas.prompts import TABLE as PROMPTS
 from schemas.reference.runner import FAILED_GENERATION
 
-CANONICAL_KEYS = ("test_idx", "messages", "response", "dataset")
-REQUIRED_KEYS = ("test_idx", "dataset", "response", "messages")
+CANONICAL_KEYS = PREDICT.canonical_keys
+REQUIRED_KEYS = PREDICT.required_keys
 _MESSAGE_KEYS = ["role", "content"]
 
 #: A batch is handed on once its messages reach this size: large enough to compress well, small enough to stay flat.

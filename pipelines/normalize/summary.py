@@ -21,6 +21,7 @@ from pipelines.normalize.evaluate_details import JUDGE_SCORE
 from pipelines.normalize.records import as_unicode, is_unicode, residue, restore
 from pipelines.normalize.scalars import from_columns, to_columns
 from pipelines.normalize.scores import check_details, details_shape
+from schemas.contracts import SUMMARY
 from schemas.model import LLM_JUDGE, METRICS
 from schemas.summary_datasets import TABLE as SUMMARY_DATASETS
 from schemas.summary_metrics import TABLE as SUMMARY_METRICS
@@ -28,7 +29,7 @@ from schemas.summary_metrics import TABLE as SUMMARY_METRICS
 AVERAGE = "average"
 MINMAX = "minmax_normalized_average"
 Z = "z_normalized_average"
-CANONICAL_KEYS = ("summary", AVERAGE, MINMAX, Z, "details")
+CANONICAL_KEYS = SUMMARY.canonical_keys
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,9 @@ def normalize(data: bytes, group_id: str, source_file: str, path: str) -> Summar
     document = loads(data)
     if type(document) is not dict:
         raise BadRecord(f"expected an object at the top, found {json_type(document)}")
-    if "summary" not in document:
-        raise BadRecord("required key 'summary' is missing")
+    for key in SUMMARY.required_keys:
+        if key not in document:
+            raise BadRecord(f"required key {key!r} is missing")
     published = document["summary"]
     if type(published) is not dict:
         raise BadRecord(f"summary is {json_type(published)}, expected an object")
