@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 
 from pipelines.load.partitions import PART
-from pipelines.load.views import create_views
+from pipelines.load.views import create_views, literal, quoted
 from schemas import TABLES
 from schemas.model import DUCKDB_TYPES, KEYS, Column, Table
 
@@ -19,16 +19,6 @@ STORAGE_VERSION = "v1.2.0"
 MEMORY_LIMIT = "700MB"
 THREADS = 2
 _CATALOG = "memorybench"
-
-
-def quoted(name: str) -> str:
-    """A name as an SQL identifier, whatever it holds."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """A text as an SQL literal, whatever it holds."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def connect() -> duckdb.DuckDBPyConnection:

@@ -1,5 +1,5 @@
--- prompts(root): the messages sent to the backbone for each sample, read from the warehouse's Parquet files, since the
---     database does not hold them. Restrict it by the keys, which are folders, so that only those files are read.
+-- prompts(root): the messages sent to the backbone for each sample, read from the warehouse's Parquet files, since
+--     the database does not hold them. Restrict it by the keys, which are folders, so that only those files are read.
 -- grain: sample
 -- parameter root: The path of the warehouse's folder `parquet`.
 -- column experiment: How the system was run.

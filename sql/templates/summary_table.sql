@@ -1,6 +1,6 @@
 -- summary_table_{metric}: the published {metric} of every system, a column for each baseline that occurs: the
---     publisher's summary table. NULL where the number is not published. Groups that are invalid are in it, as published;
---     the view results says which those are.
+--     publisher's summary table. NULL where the number is not published. Groups that are invalid are in it, as
+--     published; the view results says which those are.
 -- grain: experiment, backbone, split, collection, protocol
 -- column experiment: How the system was run.
 -- column backbone: The language model that answers.

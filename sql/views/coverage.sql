@@ -7,8 +7,8 @@
 -- column collection: The collection of datasets inside the split.
 -- column baseline: The memory system.
 -- column group_id: The five keys joined by '/'; NULL where not published.
--- column status: not_published: the archive does not name the group; invalid: its numbers mean nothing, whatever else;
---     else as in results: complete, partial, stale or quarantined.
+-- column status: not_published: the archive does not name the group; invalid: its numbers mean nothing, whatever
+--     else; else as in results: complete, partial, stale or quarantined.
 -- column load_status: complete, partial, stale or quarantined, for an invalid group too; NULL where not published.
 -- column has_predictions: Whether there are responses.
 -- column has_evaluations: Whether there are evaluated samples.

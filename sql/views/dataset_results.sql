@@ -1,5 +1,6 @@
--- dataset_results: each dataset of a group: the publisher's means, the same recomputed from the samples, and the mean of
---     the scores that are there with its standard error. Normalised numbers compare inside one split and collection.
+-- dataset_results: each dataset of a group: the publisher's means, the same recomputed from the samples, and the mean
+--     of the scores that are there with its standard error. Normalised numbers compare inside one split and
+--     collection.
 -- grain: group, protocol, dataset_group
 -- column experiment: How the system was run.
 -- column backbone: The language model that answers.
@@ -13,12 +14,12 @@
 -- column n_scores: Number of scores, published or derived.
 -- column n_not_finite: How many of the scores are NaN or infinite; every mean leaves them out.
 -- column n_failed: Number of scores whose generation or judge call failed; NULL where that is known of none.
--- column origin: published: the scores are those of summary.details; derived: the dataset's main metric, as there are no
---     details; NULL where there is no score.
--- column every_score_published: Whether the score of every evaluated sample is there, as published and finite. Only then
---     is anything recomputed.
--- column n: Number of scores that mean and standard_error are over: finite as published, without nulls and failed judge
---     calls.
+-- column origin: published: the scores are those of summary.details; derived: the dataset's main metric, as there are
+--     no details; NULL where there is no score.
+-- column every_score_published: Whether the score of every evaluated sample is there, as published and finite. Only
+--     then is anything recomputed.
+-- column n: Number of scores that mean and standard_error are over: finite as published, without nulls and failed
+--     judge calls.
 -- column mean: Mean of these n scores, in the dataset's own unit.
 -- column standard_error: Their standard deviation (ddof 1) divided by the root of n; NULL where n < 2.
 -- column average: The published mean score.
@@ -29,13 +30,13 @@
 -- column recomputed_minmax_average: Mean of minmax_score; NULL where its sum is.
 -- column recomputed_z_sum: Sum of z; NULL unless every_score_published and the constants are known.
 -- column recomputed_z_average: Mean of z; NULL where its sum is.
--- column min: The publisher's constant, the smallest score over its systems; NULL where unknown, as for other protocols
---     than metrics.
+-- column min: The publisher's constant, the smallest score over its systems; NULL where unknown, as for other
+--     protocols than metrics.
 -- column max: The publisher's constant, the largest score.
 -- column mu: The publisher's constant, the mean score.
 -- column sigma: The publisher's constant, the standard deviation of the scores.
--- column validity: Of the whole group: valid, suspect or invalid; NULL where there is nothing to judge by. The numbers of
---     an invalid group mean nothing.
+-- column validity: Of the whole group: valid, suspect or invalid; NULL where there is nothing to judge by. The
+--     numbers of an invalid group mean nothing.
 WITH sources AS (
     SELECT
         scores.experiment,

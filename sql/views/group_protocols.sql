@@ -7,8 +7,8 @@
 -- column collection: The collection of datasets inside the split.
 -- column baseline: The memory system.
 -- column group_id: The five keys joined by '/'.
--- column protocol: How responses were scored: metrics or llm_judge. NULL, in the one row of the group, where it was not
---     scored at all.
+-- column protocol: How responses were scored: metrics or llm_judge. NULL, in the one row of the group, where it was
+--     not scored at all.
 -- column status: complete, partial, stale (the last good version is shown) or quarantined (there is no good version).
 -- column validity: valid, suspect or invalid; NULL where there is nothing to judge by.
 -- column validity_reasons: Why the group is suspect or invalid.

@@ -17,8 +17,8 @@
 -- column minmax_score: (score_counted - min) / (max - min), 0 where max = min, not clipped to 0..1. NULL where the
 --     constants are unknown or score_counted is NULL, NaN or infinite. Compares inside one split and collection only.
 -- column z: (score_counted - mu) / sigma, 0 where sigma <= 1e-6. NULL where minmax_score is.
--- column is_finite: Whether score_counted is a finite number; NULL where it is NULL. What is not finite is left out of
---     every mean, and counted.
+-- column is_finite: Whether score_counted is a finite number; NULL where it is NULL. What is not finite is left out
+--     of every mean, and counted.
 -- column origin: published: from summary.details; derived: the dataset's main metric, as there are no details.
 -- column failed: The generation or the judge call failed; NULL where that is unknown.
 -- column out_of_scale: The score lies outside the dataset's published range; NULL where score or range is unknown.

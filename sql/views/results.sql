@@ -1,5 +1,5 @@
--- results: one row for each result group and protocol, the published numbers beside the same recomputed from the samples,
---     and what there is to trust them by. A group that was not scored has one row, without numbers.
+-- results: one row for each result group and protocol, the published numbers beside the same recomputed from the
+--     samples, and what there is to trust them by. A group that was not scored has one row, without numbers.
 -- grain: group, protocol
 -- column experiment: How the system was run.
 -- column backbone: The language model that answers.
@@ -12,8 +12,8 @@
 -- column average: Published: the unweighted mean over datasets of the mean min-max score; NULL where not published.
 -- column weighted_average: Published: the mean min-max score over all samples; NULL where not published.
 -- column z_score: Published: the mean z over all samples; NULL where not published.
--- column recomputed_average: average from the samples' scores; NULL unless every_score_published and the constants are
---     known.
+-- column recomputed_average: average from the samples' scores; NULL unless every_score_published and the constants
+--     are known.
 -- column recomputed_weighted_average: weighted_average from the samples' scores; NULL where recomputed_average is.
 -- column recomputed_z_score: z_score from the samples' scores; NULL where recomputed_average is.
 -- column n_samples: Number of samples evaluated under the protocol; NULL where there are no evaluations.
@@ -25,8 +25,8 @@
 -- column failed_share: n_failed / n_predictions.
 -- column n_failed_scores: Number of scores whose generation or judge call failed; NULL where that is known of none.
 -- column status: complete, partial, stale (the last good version is shown) or quarantined (there is no good version).
--- column validity: valid, suspect or invalid; NULL where there is nothing to judge by. The numbers of an invalid group
---     mean nothing.
+-- column validity: valid, suspect or invalid; NULL where there is nothing to judge by. The numbers of an invalid
+--     group mean nothing.
 -- column validity_reasons: Why the group is suspect or invalid.
 -- column first_revision: The source's revision in which this content first appeared.
 -- column relative_dir: The group's folder inside the archive.

@@ -1,5 +1,5 @@
--- sample_results: one row for each sample and protocol of a group, its score beside its response. A sample that was not
---     scored has a row without a score; a score of which it is not known whose it is has a row without a sample.
+-- sample_results: one row for each sample and protocol of a group, its score beside its response. A sample that was
+--     not scored has a row without a score; a score of which it is not known whose it is has a row without a sample.
 -- grain: group, protocol, sample
 -- column experiment: How the system was run.
 -- column backbone: The language model that answers.
@@ -7,11 +7,11 @@
 -- column collection: The collection of datasets inside the split.
 -- column baseline: The memory system.
 -- column group_id: The five keys joined by '/'.
--- column protocol: How the response was scored: metrics or llm_judge. A sample scored by both has two rows; one that was
---     not evaluated at all has one row with NULL.
+-- column protocol: How the response was scored: metrics or llm_judge. A sample scored by both has two rows; one that
+--     was not evaluated at all has one row with NULL.
 -- column dataset_group: The dataset with Locomo-0..9 folded into Locomo.
--- column dataset: The dataset as published; NULL where it is not known whose score it is, because the published scores
---     and the evaluated samples differ in number.
+-- column dataset: The dataset as published; NULL where it is not known whose score it is, because the published
+--     scores and the evaluated samples differ in number.
 -- column test_idx: The sample's index inside its dataset; NULL where dataset is.
 -- column score_position: The score's place in its dataset group, from 0; NULL where there is no score.
 -- column score: The score as published; NULL where null or text is published, a judge call failed, or there is none.
@@ -24,7 +24,8 @@
 -- column origin: published: from summary.details; derived: the dataset's main metric, as there are no details; NULL
 --     where there is no score.
 -- column failed: The generation or the judge call failed; NULL where that is unknown.
--- column failed_generation: The response is the runner's error text, empty or null; NULL where there is no prediction.
+-- column failed_generation: The response is the runner's error text, empty or null; NULL where there is no
+--     prediction.
 -- column out_of_scale: The score lies outside the dataset's published range; NULL where score or range is unknown.
 -- column response: The answer, as published; NULL where null is published or there is no prediction.
 -- column response_chars: Length of the response in characters.
