@@ -8,6 +8,7 @@ run the same code; neither holds logic.
 from __future__ import annotations
 
 import errno
+import threading
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -188,6 +189,9 @@ class RefreshRun:
         """Read, normalise and write what the plan says, in parallel."""
         plan = self._require_plan()
         self._partial = self.warehouse.begin()
+        if plan.to_load:
+            # The validation library takes seconds to import; this process has nothing to do while the workers load.
+            threading.Thread(target=_preload_validation, daemon=True).start()
         self.progress.start("load", len(plan.to_load))
         self.loaded = []
         for loaded in self._load_all(plan):
@@ -299,6 +303,12 @@ class RefreshRun:
         if self._partial is None:
             raise RuntimeError("call load() first")
         return self._partial
+
+
+def _preload_validation() -> None:
+    from pipelines.quality.gx_runner import preload
+
+    preload()
 
 
 def _load_in_processes(tasks: Iterator[LoadTask], workers: int) -> Iterator[LoadedGroup]:

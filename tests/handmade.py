@@ -11,6 +11,7 @@ from pipelines.archive.local import LocalSource
 from pipelines.config import BuildOptions
 from pipelines.load.snapshots import Warehouse
 from pipelines.refresh import RefreshReport, refresh
+from schemas.reference.normalization import normalization_of
 
 Keys = tuple[str, str, str, str, str]
 A_MEM: Keys = ("off-policy", "Qwen3-8B", "domain", "Open-Domain", "a_mem")
@@ -46,7 +47,7 @@ def group_files(**replaced: Any) -> dict[str, Any]:
             evaluation("Locomo-1", 0, {"f1": 1, "golden_answer": "no"}),
         ],
         "summary.json": {
-            "summary": {"average": 0.75, "weighted_average": 0.75, "z_score": 0.25},
+            "summary": {"average": 0.75, "weighted_average": 0.75, "z_score": _z_score()},
             "average": {"Locomo": 0.75, "NFCats": 4.0},
             "details": {"Locomo": [0.5, 1], "NFCats": [4]},
         },
@@ -54,6 +55,13 @@ def group_files(**replaced: Any) -> dict[str, Any]:
     }
     files.update({f"{name}.json": content for name, content in replaced.items()})
     return {name: content for name, content in files.items() if content is not None}
+
+
+def _z_score() -> float:
+    """The z_score of the three samples by the published formula, so that the summary reconciles."""
+    locomo, nfcats = (normalization_of("domain", "Open-Domain", name) for name in ("Locomo", "NFCats"))
+    assert locomo is not None and nfcats is not None
+    return ((0.5 - locomo.mu) / locomo.sigma + (1 - locomo.mu) / locomo.sigma + (4 - nfcats.mu) / nfcats.sigma) / 3
 
 
 class HandmadeArchive:
