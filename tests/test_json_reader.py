@@ -80,3 +80,9 @@ def test_values_that_python_calls_equal_are_told_apart(left: Any, right: Any) ->
 
 def test_nan_is_the_same_as_nan() -> None:
     assert same_json({"x": [float("nan")]}, {"x": [float("nan")]})
+
+
+def test_values_nested_as_deep_as_the_parser_reads_are_compared() -> None:
+    deep = b"[" * 900 + b"1" + b"]" * 900
+    assert same_json(loads(deep), loads(deep))
+    assert not same_json(loads(deep), loads(deep.replace(b"1", b"2")))

@@ -84,9 +84,15 @@ def dumps(value: Any, *, indent: int | None = None, ascii: bool = False) -> str:
 
     Compact unless `indent` is given. Text stays readable; only where it is not valid Unicode (or with `ascii`) is it
     escaped, so that the result can always be encoded as UTF-8.
+
+    Raises:
+        BadRecord: the value is nested too deep to be written, though it could be read.
     """
     separators = _COMPACT if indent is None else None
-    text = json.dumps(value, indent=indent, ensure_ascii=ascii, separators=separators)
+    try:
+        text = json.dumps(value, indent=indent, ensure_ascii=ascii, separators=separators)
+    except RecursionError as error:
+        raise BadRecord("nested too deep to be written") from error
     if ascii or text.isascii():
         return text
     try:
