@@ -19,11 +19,11 @@ build: $(ENV) ## set up .venv and build the sample warehouse
 	$(BIN)/mbw build --source sample
 
 test: $(ENV) ## fast tests
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 test-full: $(ENV) ## all tests but the soak, with real services, browsers and other environments
 	.ci/install-services
-	$(BIN)/python -m pytest -q -m "not soak"
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not soak"
 
 lint: $(ENV) ## ruff and mypy
 	$(BIN)/ruff check .
@@ -35,7 +35,7 @@ format: $(ENV) ## put the code into the form that lint asks for
 	$(BIN)/ruff format .
 
 soak: $(ENV) ## tests that run for minutes under load
-	$(BIN)/python -m pytest -q -m soak
+	$(BIN)/python -m pytest -q -n 2 -m soak
 
 bench: $(ENV) ## measure the build against its targets
 	$(BIN)/python -m benchmarks

@@ -1,0 +1,336 @@
+"""Results as text: aligned columns for people, CSV, JSON, Markdown and LaTeX for what comes next.
+
+A result is its column names and its rows of plain Python values. Parquet is no text; `pipelines.commands.output` writes
+it.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, time, timedelta
+from decimal import Decimal
+from itertools import groupby
+from typing import Any, TextIO
+from uuid import UUID
+
+from pipelines.archive.json_reader import dumps
+
+#: Stands where there is no value, in what people read.
+MISSING = "-"
+#: Follows a value that must not be taken at face value, in what people read.
+MARK = "!"
+#: Longer cells of a text table are cut; every other format has them whole.
+MAX_CELL_WIDTH = 60
+#: Headers wider than this, and than their column, are broken at underscores.
+HEADER_WIDTH = 9
+_GAP = "  "
+#: How much of a terminal's width the repeated columns may take.
+_LEADING_SHARE = 0.8
+
+Row = Sequence[Any]
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Style:
+    """How people are shown a result.
+
+    `digits` rounds to so many significant digits (None: as they are); `sections` leading columns become headings above
+    blocks of rows; `narrow` breaks long headers; `whole` leaves long cells uncut; `marked` cells (row, column) are
+    followed by MARK; `bold` ones are set in bold where that can be. A text table that is wider than a terminal of
+    `width` goes on below itself, with the columns named in `leading` again, or as many of the last of them as leave
+    room for others.
+    """
+
+    digits: int | None = None
+    sections: int = 0
+    narrow: bool = False
+    whole: bool = False
+    marked: Collection[Place] = ()
+    bold: Collection[Place] = ()
+    width: int | None = None
+    leading: Sequence[str] = ()
+
+
+def unique_names(columns: Iterable[str]) -> list[str]:
+    """The names, with _1, _2, … behind one that came before, so that none hides another where names are keys."""
+    names: dict[str, None] = {}
+    for column in columns:
+        name, number = column, 0
+        while name in names:
+            number += 1
+            name = f"{column}_{number}"
+        names[name] = None
+    return list(names)
+
+
+def write_csv(stream: TextIO, columns: Row, rows: Iterable[Row]) -> None:
+    """CSV with a header; NULL is an empty field, lists and objects are JSON text."""
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_csv_value(value) for value in row])
+
+
+def _csv_value(value: Any) -> Any:
+    value = plain(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return dumps(value) if isinstance(value, (list, dict)) else value
+
+
+def write_json(stream: TextIO, columns: Row, rows: Iterable[Row]) -> None:
+    """A list of objects, a line each. What JSON has no number for is the text "NaN", "Infinity" or "-Infinity"."""
+    names = unique_names(columns)
+    stream.write("[")
+    for number, row in enumerate(rows):
+        stream.write(",\n " if number else "\n ")
+        stream.write(dumps({name: plain(value) for name, value in zip(names, row, strict=True)}))
+    stream.write("\n]\n")
+
+
+def plain(value: Any) -> Any:
+    """A value as strict JSON can hold it."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, Decimal):
+        return plain(float(value))
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key if isinstance(key, str) else str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    if isinstance(value, (bytes, bytearray)):
+        return value.hex()
+    if isinstance(value, (timedelta, UUID)):
+        return str(value)
+    raise TypeError(f"a {type(value).__name__} cannot be written")
+
+
+def write_text(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style | None = None) -> None:
+    """Aligned columns, numbers to the right; blocks of rows under headings where the style has sections.
+
+    A block leaves out the columns that are empty in it.
+    """
+    style = style or Style()
+    cells, numeric = _cells(columns, rows, style, _escaped)
+    head = style.sections
+    if not style.whole:
+        cells = [[*row[:head], *map(_cut, row[head:])] for row in cells]
+    layout = [
+        _TextColumn(i, _escaped(str(column)), [row[i] for row in cells], numeric[i], style.narrow)
+        for i, column in enumerate(columns)
+    ][head:]
+    if not cells:
+        stream.writelines(_titles(layout))
+        stream.write("(no rows)\n")
+    bold = style.bold if stream.isatty() else ()
+    for number, (heading, lines) in enumerate(groupby(enumerate(cells), key=lambda line: line[1][:head])):
+        block = list(lines)
+        shown = [c for c in layout if not head or any(row[c.place].strip() != MISSING for _, row in block)]
+        if number:
+            stream.write("\n")
+        if heading:
+            stream.write(" / ".join(heading) + "\n")
+        for part_number, part in enumerate(_parts(shown, style)):
+            if part_number:
+                stream.write("\n")
+            stream.writelines(_titles(part))
+            for place, row in block:
+                stream.write(_line(part, (row[c.place] for c in part), [(place, c.place) in bold for c in part]))
+
+
+def _parts(columns: list[_TextColumn], style: Style) -> Iterator[list[_TextColumn]]:
+    """The columns in parts that fit the terminal, the leading ones in each."""
+    if style.width is None or _total(columns) <= style.width:
+        yield columns
+        return
+    leading = _last_within([column for column in columns if column.name in style.leading], style.width * _LEADING_SHARE)
+    part, n_repeated = list[_TextColumn](), 0
+    for column in columns:
+        if n_repeated and column in leading:
+            continue
+        if len(part) > n_repeated and _total([*part, column]) > style.width:
+            yield part
+            part = _last_within(leading, style.width - column.width - len(_GAP))
+            n_repeated = len(part)
+        part.append(column)
+    yield part
+
+
+def _last_within(columns: list[_TextColumn], width: float) -> list[_TextColumn]:
+    """The last of the columns, as many as are no wider than `width` together."""
+    while columns and _total(columns) > width:
+        columns = columns[1:]
+    return columns
+
+
+def _total(columns: Sequence[_TextColumn]) -> int:
+    return sum(column.width for column in columns) + len(_GAP) * (len(columns) - 1)
+
+
+class _TextColumn:
+    """Where a column's cells stand, how wide they are, and its header in as many lines as it needs."""
+
+    def __init__(self, place: int, name: str, cells: Sequence[str], numeric: bool, narrow: bool) -> None:
+        self.place = place
+        self.name = name
+        self.numeric = numeric
+        width = max(map(_width, cells), default=0)
+        self.header = list(_broken(name, max(width, HEADER_WIDTH))) if narrow else [name]
+        self.width = max(width, *map(_width, self.header))
+
+
+def _titles(columns: Sequence[_TextColumn]) -> Iterator[str]:
+    height = max((len(column.header) for column in columns), default=0)
+    for n in range(-height, 0):
+        yield _line(columns, (column.header[n] if n >= -len(column.header) else "" for column in columns))
+    yield _line(columns, ("-" * column.width for column in columns))
+
+
+def _line(columns: Sequence[_TextColumn], texts: Iterable[str], bold: Iterable[bool] = ()) -> str:
+    padded = [_padded(text, column) for text, column in zip(texts, columns, strict=True)]
+    for i, is_bold in enumerate(bold):
+        if is_bold:
+            padded[i] = f"\x1b[1m{padded[i]}\x1b[0m"
+    return _GAP.join(padded).rstrip() + "\n"
+
+
+def write_markdown(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style | None = None) -> None:
+    """A table in GitHub's Markdown."""
+    cells, numeric = _cells(columns, rows, style or Style(), _markdown_escaped, "**{}**".format)
+    stream.write(f"| {' | '.join(_markdown_escaped(str(column)) for column in columns)} |\n")
+    stream.write(f"| {' | '.join('---:' if right else '---' for right in numeric)} |\n")
+    for row in cells:
+        stream.write(f"| {' | '.join(row)} |\n")
+
+
+def write_latex(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style | None = None) -> None:
+    """A tabular environment that needs no package."""
+    cells, numeric = _cells(columns, rows, style or Style(), _latex_escaped, r"\textbf{{{}}}".format)
+    stream.write(f"\\begin{{tabular}}{{{''.join('r' if right else 'l' for right in numeric)}}}\n\\hline\n")
+    stream.write(f"{' & '.join(_latex_escaped(str(column)) for column in columns)} \\\\\n\\hline\n")
+    for row in cells:
+        stream.write(f"{' & '.join(row)} \\\\\n")
+    stream.write("\\hline\n\\end{tabular}\n")
+
+
+def _cells(
+    columns: Row,
+    rows: Iterable[Row],
+    style: Style,
+    escape: Callable[[str], str],
+    emphasize: Callable[[str], str] = str,
+) -> tuple[list[list[str]], list[bool]]:
+    """Every cell as text, and which columns are numbers throughout."""
+    numeric = [True] * len(columns)
+    filled = [False] * len(columns)
+    has_marks = {column for _, column in style.marked}
+    cells = []
+    for number, row in enumerate(rows):
+        line = []
+        for i, value in enumerate(row):
+            if value is not None:
+                filled[i] = True
+                numeric[i] = numeric[i] and isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+            text = escape(_text(value, style.digits))
+            if (number, i) in style.bold:
+                text = emphasize(text)
+            if i in has_marks:  # the same width behind every number keeps the column aligned
+                text += MARK if (number, i) in style.marked else " "
+            line.append(text)
+        cells.append(line)
+    return cells, [is_number and is_filled for is_number, is_filled in zip(numeric, filled, strict=True)]
+
+
+def _text(value: Any, digits: int | None) -> str:
+    if value is None:
+        return MISSING
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and digits is not None:
+        return significant(value, digits)
+    if isinstance(value, (list, tuple, dict)):
+        return dumps(plain(value))
+    return str(value)
+
+
+def significant(value: float, digits: int) -> str:
+    """A number to so many significant digits, without an exponent where a person would write none."""
+    size = abs(value)
+    if not math.isfinite(value) or value == 0:
+        return str(value)
+    if size >= 10**digits:
+        return f"{value:.0f}" if size < 1e15 else f"{value:.{digits - 1}e}"
+    if size < 1e-4:
+        return f"{value:.{digits - 1}e}"
+    return f"{value:#.{digits}g}".removesuffix(".")
+
+
+def _escaped(text: str) -> str:
+    """Text that stays on its line and cannot control the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _markdown_escaped(text: str) -> str:
+    for character in "\\`*_|<>[]":
+        text = text.replace(character, "\\" + character)
+    return "<br>".join(_escaped(line) for line in text.splitlines())
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: "\\" + character for character in "&%$#_{}"},
+}
+
+
+def _latex_escaped(text: str) -> str:
+    return _escaped("".join(_LATEX.get(c, c) for c in " ".join(text.split())))
+
+
+def _width(text: str) -> int:
+    """How many columns of a terminal the text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _cut(text: str) -> str:
+    if len(text) <= MAX_CELL_WIDTH and _width(text) <= MAX_CELL_WIDTH:
+        return text
+    kept, width = [], 0
+    for character in text:
+        width += _width(character)
+        if width > MAX_CELL_WIDTH - 1:
+            break
+        kept.append(character)
+    return "".join(kept) + "…"
+
+
+def _padded(text: str, column: _TextColumn) -> str:
+    space = " " * (column.width - _width(text))
+    return space + text if column.numeric else text + space
+
+
+def _broken(header: str, width: int) -> Iterator[str]:
+    """The header in as few lines as fit the width, broken behind underscores."""
+    line = ""
+    for part in header.replace("_", "_\0").split("\0"):
+        if line and _width(line + part) > width:
+            yield line
+            line = ""
+        line += part
+    yield line

@@ -1,0 +1,522 @@
+"""The command line: exit statuses, formats, messages; a few runs as processes, the rest in this one."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+from pipelines import cli
+from pipelines.cli import main
+from pipelines.commands import build as build_command
+from pipelines.commands.progress import progress_for_terminal
+from pipelines.refresh import Progress, RefreshRun
+from schemas.reference import BASELINES
+from tests.handmade import A_MEM, MEM0, WO_MEMORY, HandmadeArchive, build, folder, group_files, prediction
+
+ROOT = Path(cli.__file__).resolve().parent.parent
+FAILED = "Error: Unable to generate response."
+
+
+def archive_in(root: Path) -> HandmadeArchive:
+    """Two backbones, two collections, an invalid group, one without a summary."""
+    made = HandmadeArchive(root)
+    made.add(A_MEM)
+    failed = [prediction(*sample, FAILED) for sample in (("NFCats", 3), ("Locomo-0", 1), ("Locomo-1", 0))]
+    made.add(WO_MEMORY, group_files(predict=failed, summary={"summary": {"weighted_average": 1 / 3, "n": 2**60}}))
+    made.add(MEM0, group_files(summary=None))
+    made.add(("off-policy", "Qwen3-32B", "domain", "Legal", "a_mem"))
+    return made
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("cli")
+    build(archive_in(root / "archive").root, root / "warehouse")
+    return root / "warehouse"
+
+
+class Mbw:
+    """Runs commands on one warehouse and keeps what they wrote."""
+
+    def __init__(self, warehouse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.warehouse = warehouse
+        self._capsys = capsys
+        self.err = ""
+
+    def __call__(self, *argv: str, status: int = 0) -> str:
+        found = main([*argv, "--warehouse", str(self.warehouse)])
+        out, self.err = self._capsys.readouterr()
+        assert found == status, self.err
+        return out
+
+
+@pytest.fixture
+def mbw(warehouse: Path, capsys: pytest.CaptureFixture[str]) -> Mbw:
+    return Mbw(warehouse, capsys)
+
+
+class TestQuery:
+    QUERY = "SELECT baseline, n_predictions, validity FROM result_groups WHERE split = 'domain' ORDER BY ALL"
+
+    def test_table(self, mbw: Mbw) -> None:
+        assert mbw("query", self.QUERY) == (
+            "baseline   n_predictions  validity\n"
+            "---------  -------------  --------\n"
+            "a_mem                  3  valid\n"
+            "a_mem                  3  valid\n"
+            "wo_memory              3  invalid\n"
+        )
+
+    def test_csv(self, mbw: Mbw) -> None:
+        rows = list(csv.reader(io.StringIO(mbw("query", self.QUERY, "--format", "csv"))))
+        assert rows[0] == ["baseline", "n_predictions", "validity"]
+        assert rows[3] == ["wo_memory", "3", "invalid"]
+
+    def test_json(self, mbw: Mbw) -> None:
+        out = mbw("query", "SELECT 1 AS a, 'nan'::DOUBLE AS a, NULL AS c, [1, 2] AS d", "--format", "json")
+        assert json.loads(out) == [{"a": 1, "a_1": "NaN", "c": None, "d": [1, 2]}]
+
+    @pytest.mark.parametrize(
+        ("name", "start"), [("o.md", "| baseline |"), ("o.tex", "\\begin{tabular}"), ("o", "base")]
+    )
+    def test_the_files_ending_chooses(self, mbw: Mbw, tmp_path: Path, name: str, start: str) -> None:
+        assert mbw("query", self.QUERY, "--output", str(tmp_path / name)) == ""
+        assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
+
+    def test_parquet(self, mbw: Mbw, tmp_path: Path) -> None:
+        mbw("query", "SELECT messages, 1 AS a, 2 AS a FROM prompts", "--output", str(tmp_path / "o.parquet"))
+        table = pq.read_table(tmp_path / "o.parquet")
+        assert (table.num_rows, table.column_names) == (12, ["messages", "a", "a_1"])
+
+    def test_parquet_needs_a_file(self, mbw: Mbw) -> None:
+        mbw("query", "SELECT 1", "--format", "parquet", status=2)
+        assert mbw.err == "mbw: --format parquet needs --output FILE.\n"
+
+    def test_empty_results_keep_their_headers(self, mbw: Mbw) -> None:
+        empty = "SELECT baseline FROM result_groups WHERE false"
+        assert mbw("query", empty) == "baseline\n--------\n(no rows)\n"
+        assert mbw("query", empty, "--format", "csv") == "baseline\n"
+        assert json.loads(mbw("query", empty, "--format", "json")) == []
+
+    def test_standard_input(self, mbw: Mbw, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("SELECT 1 AS one"))
+        assert mbw("query", "-", "--format", "csv") == "one\n1\n"
+
+    def test_prompts(self, mbw: Mbw) -> None:
+        query = "SELECT count(*) AS n, max(messages[1].content) AS m FROM {} WHERE baseline = 'mem0'"
+        expected = "n,m\n3,Question 3 of NFCats?\n"
+        assert mbw("query", query.format("prompts"), "--format", "csv") == expected
+        assert mbw("query", query.format(f"prompts('{mbw.warehouse}/parquet')"), "--format", "csv") == expected
+        mbw("query", query.format("prompts('/elsewhere/parquet')"), status=2)
+        assert "this command reads its own warehouse only; write: FROM prompts" in mbw.err
+
+    @pytest.mark.parametrize(
+        ("sql", "message"),
+        [
+            ("SELECT 1; SELECT 2", "One query at a time: found 2 statements."),
+            ("-- nothing", "One query at a time: found no statement."),
+            ("DROP TABLE findings", "Only queries can be run"),
+            ("CREATE TABLE x AS PIVOT result_groups ON split", "Only queries can be run"),
+            ("SET threads = 1", "Only queries can be run"),
+            ("SELEC 1", "syntax error"),
+            ("SELECT nothing FROM results", '"nothing" not found'),
+            ("FROM no_such_table", "no_such_table does not exist"),
+        ],
+    )
+    def test_what_is_no_query(self, mbw: Mbw, sql: str, message: str) -> None:
+        mbw("query", sql, status=2)
+        assert message in mbw.err
+
+    @pytest.mark.parametrize(
+        "sql",
+        [
+            "COPY (SELECT 1) TO '{target}'",
+            "WITH x AS (COPY (SELECT 1) TO '{target}') FROM x",
+            "EXPLAIN ANALYZE COPY (SELECT 1) TO '{target}'",
+            "WITH x AS (COPY (SELECT 1) TO '{parquet}/evil.csv') FROM x",
+            "WITH x AS (COPY (SELECT 1) TO '{database}') FROM x",
+            "WITH x AS (INSERT INTO findings BY NAME SELECT 1 AS test_idx RETURNING test_idx) FROM x",
+            "COPY (PIVOT result_groups ON split) TO '{target}'",
+            "EXPORT DATABASE '{target}'",
+            "ATTACH '{target}'",
+            "INSTALL httpfs",
+            "LOAD httpfs",
+            "FROM read_text('{secret}')",
+            "FROM read_text('{parquet}/../snapshot.json')",
+            "FROM read_csv('/dev/stdin')",
+            "FROM '{secret}'",
+            "FROM glob('/*')",
+            "FROM read_parquet('https://example.org/x.parquet')",
+        ],
+    )
+    def test_nothing_outside_is_read_and_nothing_is_written(self, mbw: Mbw, tmp_path: Path, sql: str) -> None:
+        (tmp_path / "secret").write_text("secret")
+        before = {path: path.lstat().st_mtime_ns for path in mbw.warehouse.rglob("*")}
+        places = {
+            "target": tmp_path / "target",
+            "secret": tmp_path / "secret",
+            "parquet": (mbw.warehouse / "parquet").resolve(),
+            "database": (mbw.warehouse / "memorybench.duckdb").resolve(),
+        }
+        assert mbw("query", sql.format(**places), status=2) == ""
+        assert [path.name for path in tmp_path.iterdir()] == ["secret"]
+        assert {path: path.lstat().st_mtime_ns for path in mbw.warehouse.rglob("*")} == before
+
+    def test_variables_of_the_program_are_no_tables(self, mbw: Mbw) -> None:
+        mbw("query", "FROM parameters", status=2)
+
+    @pytest.mark.parametrize("sql", ["PIVOT result_groups ON split USING count(*)", "DESCRIBE results", "SHOW TABLES"])
+    def test_other_kinds_of_queries(self, mbw: Mbw, sql: str) -> None:
+        assert mbw("query", sql).count("\n") > 2
+
+    def test_an_error_while_it_runs(self, mbw: Mbw, tmp_path: Path) -> None:
+        mbw("query", "SELECT 'x'::INTEGER FROM result_groups", "--output", str(tmp_path / "o.csv"), status=1)
+        assert "Could not convert string 'x'" in mbw.err
+        assert not (tmp_path / "o.csv").exists()
+
+    def test_a_file_that_cannot_be_written(self, mbw: Mbw, tmp_path: Path) -> None:
+        mbw("query", "SELECT 1", "--output", str(tmp_path / "no" / "o.csv"), status=1)
+        assert "o.csv cannot be written: No such file or directory." in mbw.err
+
+
+class TestTable:
+    def test_the_summary_table_marks_what_is_invalid(self, mbw: Mbw) -> None:
+        assert mbw("table", "weighted_average") == (
+            "Qwen3-32B\n"
+            "split   collection    a_mem\n"
+            "------  -----------  ------\n"
+            "domain  Legal        0.7500\n"
+            "\n"
+            "Qwen3-8B\n"
+            "split   collection    a_mem  wo_memory\n"
+            "------  -----------  ------  ---------\n"
+            "domain  Open-Domain  0.7500    0.3333!\n"
+            "task    Long-Short        -         -\n"
+        )
+        assert mbw.err == "! the group is invalid: see validity_reasons in result_groups\n"
+
+    def test_machines_get_exact_values_without_marks(self, mbw: Mbw) -> None:
+        rows = json.loads(mbw("table", "weighted_average", "--format", "json"))
+        assert rows[1] == {
+            "backbone": "Qwen3-8B",
+            "split": "domain",
+            "collection": "Open-Domain",
+            "a_mem": 0.75,
+            "mem0": None,
+            "wo_memory": 1 / 3,
+        }
+        assert mbw.err == ""
+        assert json.loads(mbw("table", "n", "--format", "json", "--baseline", "wo_memory"))[0]["wo_memory"] == 2**60
+
+    def test_filters(self, mbw: Mbw) -> None:
+        out = mbw(
+            *("table", "weighted_average", "--format", "csv", "--split", "domain", "--collection", "Open-Domain"),
+            *("--backbone", "Qwen3-8B", "--backbone", "Qwen3-32B", "--baseline", "wo_memory", "--baseline", "a_mem"),
+        )
+        assert out == f"backbone,split,collection,wo_memory,a_mem\nQwen3-8B,domain,Open-Domain,{1 / 3},0.75\n"
+
+    @pytest.mark.parametrize("style", ["markdown", "latex"])
+    def test_other_formats(self, mbw: Mbw, style: str) -> None:
+        assert "0.3333!" in mbw("table", "weighted_average", "--format", style)
+
+    def test_parquet_of_a_summary_table(self, mbw: Mbw, tmp_path: Path) -> None:
+        mbw("table", "weighted_average", "--output", str(tmp_path / "o.parquet"))
+        assert pq.read_table(tmp_path / "o.parquet")["wo_memory"].to_pylist() == [None, 1 / 3, None]
+
+    def test_protocols_and_experiments_stand_in_rows_of_their_own(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        archive = archive_in(tmp_path / "archive")
+        judged = {"summary": {"metric": "llm_judge_score", "weighted_average": 0.9}}
+        archive.add(A_MEM, group_files() | {"judge_summary.json": judged})
+        archive.add(("on-policy", *A_MEM[1:]))
+        build(archive.root, tmp_path / "warehouse")
+        mbw = Mbw(tmp_path / "warehouse", capsys)
+        options = ("--format", "csv", "--backbone", "Qwen3-8B", "--split", "domain", "--baseline", "a_mem")
+        assert mbw("table", "weighted_average", *options) == (
+            "experiment,protocol,backbone,split,collection,a_mem\n"
+            "off-policy,llm_judge,Qwen3-8B,domain,Open-Domain,0.9\n"
+            "off-policy,metrics,Qwen3-8B,domain,Open-Domain,0.75\n"
+            "on-policy,metrics,Qwen3-8B,domain,Open-Domain,0.75\n"
+        )
+        assert mbw("table", "weighted_average").startswith("off-policy / llm_judge / Qwen3-8B\n")
+
+    def test_a_table_or_view_by_name(self, mbw: Mbw) -> None:
+        out = mbw("table", "results", "--backbone", "Qwen3-32B", "--format", "csv")
+        assert [row["weighted_average"] for row in csv.DictReader(io.StringIO(out))] == ["0.75"]
+        assert len(json.loads(mbw("table", "prompts", "--format", "json", "--baseline", "mem0"))) == 3
+
+    def test_list(self, mbw: Mbw) -> None:
+        rows = {row["name"]: row["kind"] for row in json.loads(mbw("table", "--list", "--format", "json"))}
+        assert rows["weighted_average"] == "metric"
+        assert rows["results"] == "view"
+        assert rows["prompts"] == rows["findings"] == "table"
+
+    @pytest.mark.parametrize(
+        ("argv", "message"),
+        [
+            (["weighted_averag"], "There is no metric, table or view 'weighted_averag'. Did you mean weighted_average"),
+            ([], "mbw table takes the name of a metric, a table or a view; --list names them."),
+            (["results", "--list"], "mbw table takes the name"),
+            (["z_score", "--split", "tasks"], "There is no split 'tasks'. Did you mean task?"),
+            (["z_score", "--backbone", "GPT"], "There is no backbone 'GPT'. There is: Qwen3-32B, Qwen3-8B."),
+            (["datasets", "--backbone", "Qwen3-8B"], "datasets has no column 'backbone'; it has dataset,"),
+        ],
+    )
+    def test_usage(self, mbw: Mbw, argv: list[str], message: str) -> None:
+        mbw("table", *argv, status=2)
+        assert message in mbw.err
+
+    def test_nine_baselines_fit_the_terminal(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        names = [name for name in BASELINES if name not in ("graphiti", "light", "tencentdb")][:9]
+        archive = HandmadeArchive(tmp_path / "archive")
+        for name in names:
+            summary = {"summary": {"weighted_average": -0.1234567}}
+            archive.add(
+                ("off-policy", "Mistral-Small-3.2-24B-Instruct-2506", "domain", "Academic&Knowledge", name),
+                {"summary.json": summary},
+            )
+        build(archive.root, tmp_path / "warehouse")
+        lines = Mbw(tmp_path / "warehouse", capsys)("table", "weighted_average").splitlines()
+        assert max(map(len, lines)) <= 120
+        assert lines[-1].split() == ["domain", "Academic&Knowledge", *["-0.1235"] * 9]
+
+
+class TestStatus:
+    def test_for_people(self, mbw: Mbw) -> None:
+        lines = dict(line.split(maxsplit=1) for line in mbw("status").splitlines())
+        assert lines["warehouse"] == str(mbw.warehouse)
+        assert lines["groups"] == "4 complete"
+        assert lines["validity"] == "1 invalid, 3 valid"
+        assert "ago" in lines["refreshed"]
+        assert "4 groups added, 0 changed, 0 removed" in lines["refreshed"]
+        assert lines["size"].startswith("database ")
+
+    def test_json(self, mbw: Mbw) -> None:
+        status = json.loads(mbw("status", "--json"))
+        assert status["groups"] == {"complete": 4}
+        assert status["revision"].startswith("content-")
+        assert status["last_refresh"]["groups_added"] == 4
+        assert status["last_refresh"]["versions"]["duckdb"] == duckdb.__version__
+        assert 0 <= status["age_seconds"] < 3600
+        assert status["bytes"]["parquet"]["prompts"] > 0
+
+    def test_no_warehouse(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        mbw = Mbw(tmp_path / "none", capsys)
+        for argv in (["status"], ["query", "SELECT 1"], ["table", "z_score"]):
+            assert mbw(*argv, status=1) == ""
+            assert mbw.err == (
+                f"mbw: There is no warehouse at {tmp_path / 'none'}. Make one with: mbw build --warehouse "
+                f"{tmp_path / 'none'}\n"
+            )
+
+
+class TestBuild:
+    def test_for_people(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        archive = archive_in(tmp_path / "archive")
+        mbw = Mbw(tmp_path / "warehouse", capsys)
+        out = mbw("build", "--source", str(archive.root), "--jobs", "1")
+        assert "4 complete; 4 added, 0 changed, 0 removed\n" in out
+        assert "12 predictions, " in out
+        assert "\nweighted_average, as published\n\nQwen3-32B\n" in out
+        assert "0.3333!" in out
+        assert "! the group is invalid" in mbw.err
+        again = mbw("build", "--source", str(archive.root))
+        assert "(unchanged, nothing to publish, snapshot 000001)" in again
+        assert "0 added, 0 changed, 0 removed" in again
+
+    def test_quarantined_groups_end_with_3_and_say_why(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        archive = archive_in(tmp_path / "archive")
+        archive.write(archive.root / folder(MEM0) / "predict.json", b"[")
+        mbw = Mbw(tmp_path / "warehouse", capsys)
+        out = mbw("build", "--source", str(archive.root), status=3)
+        assert "3 complete, 1 quarantined" in out
+        assert f"error (input_contract) {folder(MEM0)}/predict.json: group quarantined: not JSON" in out
+        mbw("build", "--source", str(archive.root), status=3)  # as long as it is so, also where nothing is new
+
+    def test_select_full_and_embedded_prompts(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        archive = archive_in(tmp_path / "archive")
+        mbw = Mbw(tmp_path / "warehouse", capsys)
+        source = ("build", "--source", str(archive.root), "--json")
+        selected = json.loads(mbw(*source, "--select", "split=domain", "--select", "baseline=a_mem"))
+        assert selected["published"] is True
+        assert selected["groups"] == {"complete": 2}
+        assert selected["added"] == ["off-policy/Qwen3-32B/domain/Legal/a_mem", "/".join(A_MEM)]
+        assert selected["rows"]["predictions"] == 6
+        assert selected["bytes_read"] > 0
+        assert len(json.loads(mbw(*source, "--embed-prompts"))["added"]) == 2
+        with duckdb.connect(str(mbw.warehouse / "memorybench.duckdb"), read_only=True) as connection:
+            assert connection.execute("SELECT count(*) FROM prompts").fetchone() == (12,)
+        assert mbw("query", "SELECT count(*) AS n FROM prompts", "--format", "csv") == "n\n12\n"
+        assert len(json.loads(mbw(*source, "--full"))["changed"]) == 4
+
+    @pytest.mark.parametrize(
+        ("argv", "message"),
+        [
+            (["--select", "model=x"], "--select model=… is not one of the keys"),
+            (["--select", "split"], "expected KEY=VALUE, found 'split'"),
+            (["--jobs", "0"], "invalid positive value"),
+            (["--sourc", "sample"], "unrecognized arguments"),
+        ],
+    )
+    def test_usage(self, tmp_path: Path, capsys: pytest.CaptureFixture[str], argv: list[str], message: str) -> None:
+        archive = archive_in(tmp_path / "archive")
+        command = ["build", "--source", str(archive.root), "--warehouse", str(tmp_path / "warehouse"), *argv]
+        try:
+            status: Any = main(command)
+        except SystemExit as error:
+            status = error.code
+        assert status == 2
+        assert message in capsys.readouterr().err
+
+    def test_no_archive(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        mbw = Mbw(tmp_path / "warehouse", capsys)
+        mbw("build", "--source", str(tmp_path / "none"), status=1)
+        assert mbw.err.startswith(f"mbw: {tmp_path / 'none'} is not a folder.")
+
+    def test_an_interrupt_publishes_nothing(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def interrupted(self: RefreshRun) -> None:
+            raise KeyboardInterrupt
+
+        archive = archive_in(tmp_path / "archive")
+        monkeypatch.setattr(RefreshRun, "build_database", interrupted)
+        mbw = Mbw(tmp_path / "warehouse", capsys)
+        assert mbw("build", "--source", str(archive.root), status=130) == ""
+        assert mbw.err == "mbw: interrupted; nothing was published\n"
+        assert not (tmp_path / "warehouse" / "current").exists()
+        assert list((tmp_path / "warehouse" / "snapshots").iterdir()) == []
+
+    def test_bugs_keep_their_traceback(self, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def broken(*_: Any) -> None:
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(build_command, "build_summary", broken)
+        with pytest.raises(ZeroDivisionError):
+            main(["build", "--source", str(warehouse.parent / "archive"), "--warehouse", str(warehouse)])
+
+    def test_the_environment_chooses(
+        self, warehouse: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("MBW_SOURCE", str(warehouse.parent / "archive"))
+        monkeypatch.setenv("MBW_WAREHOUSE", str(warehouse))
+        assert main(["build"]) == 0
+        assert "unchanged, nothing to publish" in capsys.readouterr().out
+
+
+class TestAsAProcess:
+    @staticmethod
+    def run(*argv: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "pipelines.cli", *argv]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False, **options)
+
+    def test_help_imports_nothing_heavy(self) -> None:
+        script = (
+            "import sys, pipelines.cli as cli\n"
+            "try: cli.main(['--help'])\n"
+            "except SystemExit: pass\n"
+            "heavy = {'duckdb', 'pyarrow', 'pandas', 'numpy', 'dagster', 'great_expectations', 'tqdm', 'sqlglot'}\n"
+            "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
+        )
+        done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+        assert done.stderr == "[]\n"
+        for command in ("build", "status", "query", "table", "verify"):
+            assert f"\n    {command} " in done.stdout
+
+    @pytest.mark.full
+    def test_help_is_quick(self) -> None:
+        seconds = []
+        for _ in range(5):
+            start = time.perf_counter()
+            assert self.run("--help").returncode == 0
+            seconds.append(time.perf_counter() - start)
+        assert min(seconds) <= 0.3
+
+    def test_results_go_to_stdout_and_messages_to_stderr(self, warehouse: Path) -> None:
+        done = self.run("table", "weighted_average", "--warehouse", str(warehouse), "--format", "markdown")
+        assert done.returncode == 0
+        assert done.stdout.startswith("| backbone |")
+        assert done.stderr == "! the group is invalid: see validity_reasons in result_groups\n"
+
+    def test_no_command_is_usage(self) -> None:
+        done = self.run()
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "usage: mbw" in done.stderr
+
+    def test_errors_have_no_traceback(self, tmp_path: Path) -> None:
+        done = self.run("status", "--warehouse", str(tmp_path))
+        assert done.returncode == 1
+        assert done.stderr.startswith("mbw: There is no warehouse at ")
+        assert done.stderr.count("\n") == 1
+
+    def test_a_reader_that_goes_away_is_no_failure(self, warehouse: Path) -> None:
+        query = "SELECT repeat('x', 50) FROM range(200000)"
+        command = [
+            sys.executable,
+            "-m",
+            "pipelines.cli",
+            "query",
+            query,
+            "--format",
+            "csv",
+            "--warehouse",
+            str(warehouse),
+        ]
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        process.stderr.close()
+        assert process.wait(60) == 0
+
+
+def test_a_terminal_shows_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    progress = progress_for_terminal()
+    progress.start("load", 4)
+    for _ in range(4):
+        progress.advance("a group", 1_000_000)
+    progress.end()
+    assert "load:" in sys.stderr.getvalue()
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert type(progress_for_terminal()) is Progress
+
+
+class TestVerify:
+    def test_json(self, mbw: Mbw) -> None:
+        report = json.loads(mbw("verify", "--json"))
+        assert report["failed"] is False
+        assert {line["check"]: line["failed"] for line in report["checks"]}["round_trip"] == 0
+
+    def test_a_failed_check_ends_with_3(
+        self, warehouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        shutil.copytree(warehouse, tmp_path / "copied", symlinks=True)
+        next((tmp_path / "copied").glob("parquet/predictions/*/*/*/*/*/part-0.parquet")).unlink()
+        mbw = Mbw(tmp_path / "copied", capsys)
+        assert "error: parquet_rows: predictions has 9 rows in Parquet and 12 in the database" in mbw(
+            "verify", status=3
+        )
+
+    def test_no_warehouse(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        assert Mbw(tmp_path, capsys)("verify", status=1) == ""

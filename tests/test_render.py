@@ -1,0 +1,140 @@
+"""Results as text, in every format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from pipelines import render
+from pipelines.render import Style
+
+
+def written(write: Callable[..., None], columns: list[str], rows: list[tuple[Any, ...]], *style: Style) -> str:
+    stream = io.StringIO()
+    write(stream, columns, rows, *style)
+    return stream.getvalue()
+
+
+def test_numbers_stand_right_and_texts_left() -> None:
+    text = written(render.write_text, ["name", "n", "x"], [("a", 1, 0.5), ("long name", 1000, None)])
+    assert text == (
+        "name          n    x\n"  #
+        "---------  ----  ---\n"
+        "a             1  0.5\n"
+        "long name  1000    -\n"
+    )
+
+
+def test_wide_and_combining_characters_take_the_room_they_take() -> None:
+    text = written(render.write_text, ["a", "b"], [("数据", "x"), ("e\u0301", "y")])
+    assert text == "a     b\n----  -\n数据  x\ne\u0301     y\n"
+
+
+def test_text_stays_on_its_line_and_cannot_control_the_terminal() -> None:
+    text = written(render.write_text, ["a"], [("x\ny\x1b[31m\0",)])
+    assert text.splitlines()[2] == r"x\ny\x1b[31m\x00"
+
+
+def test_long_cells_are_cut_unless_asked_for_whole() -> None:
+    assert written(render.write_text, ["a"], [("字" * 50,)]).splitlines()[2] == "字" * 29 + "…"
+    assert written(render.write_text, ["a"], [("x" * 99,)], Style(whole=True)).splitlines()[2] == "x" * 99
+
+
+def test_no_rows_keep_their_headers() -> None:
+    assert written(render.write_text, ["a", "b"], []) == "a  b\n-  -\n(no rows)\n"
+    assert written(render.write_csv, ["a", "b"], []) == "a,b\n"
+    assert json.loads(written(render.write_json, ["a", "b"], [])) == []
+
+
+def test_sections_narrow_headers_and_marks() -> None:
+    rows = [("Qwen", "domain", 0.12345, None), ("Qwen", "task", None, None), ("Phi", "task", 1.0, 2.0)]
+    style = Style(digits=4, sections=1, narrow=True, marked={(0, 2)})
+    assert written(render.write_text, ["backbone", "split", "embedder_message", "b"], rows, style) == (
+        "Qwen\n"
+        "        embedder_\n"
+        "split     message\n"
+        "------  ---------\n"
+        "domain    0.1235!\n"
+        "task           -\n"
+        "\n"
+        "Phi\n"
+        "        embedder_\n"
+        "split     message      b\n"
+        "------  ---------  -----\n"
+        "task       1.000   2.000\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0.12345, "0.1235"),
+        (0.5, "0.5000"),
+        (-5.8, "-5.800"),
+        (0.0, "0.0"),
+        (0.00016, "0.0001600"),
+        (0.00001234, "1.234e-05"),
+        (1234.0, "1234"),
+        (123456.7, "123457"),
+        (1e20, "1.000e+20"),
+        (float("nan"), "nan"),
+        (float("-inf"), "-inf"),
+    ],
+)
+def test_significant_digits(value: float, expected: str) -> None:
+    assert render.significant(value, 4) == expected
+
+
+def test_csv_is_read_back_the_same() -> None:
+    rows = [("a,b", 'say "x"', "line\nbreak", 0.1, True, None, [1, {"a": None}])]
+    text = written(render.write_csv, list("abcdefg"), rows)
+    expected = ["a,b", 'say "x"', "line\nbreak", "0.1", "true", "", '[1,{"a":null}]']
+    assert list(csv.reader(io.StringIO(text))) == [list("abcdefg"), expected]
+
+
+def test_json_is_strict_and_loses_no_column() -> None:
+    moment = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+    row = (1, 2, float("nan"), float("-inf"), Decimal("1.5"), moment, date(2026, 1, 2), b"\xff", {"k": [float("inf")]})
+    text = written(render.write_json, ["a", "a", *"bcdefgh"], [row])
+
+    def refuse(token: str) -> None:
+        raise AssertionError(token)
+
+    assert json.loads(text, parse_constant=refuse) == [
+        {
+            "a": 1,
+            "a_1": 2,
+            "b": "NaN",
+            "c": "-Infinity",
+            "d": 1.5,
+            "e": "2026-01-02T03:04:00+00:00",
+            "f": "2026-01-02",
+            "g": "ff",
+            "h": {"k": ["Infinity"]},
+        }
+    ]
+
+
+def test_markdown_and_latex_escape() -> None:
+    rows = [("a|b_c*<i>", 1), ("two\nlines", 2)]
+    assert written(render.write_markdown, ["x_y", "n"], rows) == (
+        "| x\\_y | n |\n"
+        "| --- | ---: |\n"
+        "| a\\|b\\_c\\*\\<i\\> | 1 |\n"
+        "| two<br>lines | 2 |\n"
+    )  # fmt: skip
+    assert written(render.write_latex, ["x_y", "n"], [("50% & {a}\\", 1)]) == (
+        "\\begin{tabular}{lr}\n\\hline\nx\\_y & n \\\\\n\\hline\n"
+        "50\\% \\& \\{a\\}\\textbackslash{} & 1 \\\\\n\\hline\n\\end{tabular}\n"
+    )
+
+
+def test_unique_names() -> None:
+    assert render.unique_names(["a", "a", "a_1", "a"]) == ["a", "a_1", "a_1_1", "a_2"]
