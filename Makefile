@@ -5,8 +5,8 @@ BIN := .venv/bin
 ENV := .venv/.ready
 UV_VERSION := 0.13.9
 
-# The lock is complete, so nothing is resolved (--no-deps). Python compiles a module when it is first imported, which
-# spares compiling all of them here (--no-compile).
+# The lock is complete, so nothing is resolved (--no-deps). Modules are compiled after the install, by all processors
+# at once, rather than by pip: where PYTHONDONTWRITEBYTECODE is set, each process would compile them again.
 PIP_INSTALL := -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-compile
 
 .DEFAULT_GOAL := help
@@ -58,6 +58,7 @@ $(ENV): requirements.lock pyproject.toml
 		{ echo "Python 3.11 or newer is needed; name one with make PYTHON=/path/to/python3" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python $(PIP_INSTALL) --only-binary :all: --require-hashes -r requirements.lock
+	$(BIN)/python -m compileall -q -j 0 .venv/lib
 	$(BIN)/python $(PIP_INSTALL) --no-build-isolation --editable .
 	@touch $@
 
