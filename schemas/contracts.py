@@ -132,7 +132,9 @@ PREDICT = Contract(
     meaning="What the system was asked and what it answered, a record for each sample.",
     keys=(
         _TEST_IDX,
-        Key("messages", ("any",), "The prompt: a list of {role, content}; whatever else stands there comes back equal."),
+        Key(
+            "messages", ("any",), "The prompt: a list of {role, content}; whatever else stands there comes back equal."
+        ),
         Key("response", ("string", "null"), "The answer; the runner's error text where there was none."),
         _DATASET,
     ),

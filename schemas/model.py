@@ -53,8 +53,9 @@ class Table:
     """One table: its grain, its columns and where its rows live.
 
     `grouped` tables have one Parquet file for each result group, with the five keys in the path; the others are one
-    file. `in_database` is false for `prompts` alone, whose bulk stays in Parquet. `key` names the columns that
-    identify a row, `references` the tables whose key this table's columns point to.
+    file. `in_database` is false for `prompts` alone, whose bulk stays in Parquet. `historical` tables keep rows of
+    groups that are gone from the archive. `key` names the columns that identify a row, `references` the tables whose
+    key this table's columns point to.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Table:
     key: tuple[str, ...]
     grouped: bool = True
     in_database: bool = True
+    historical: bool = False
     references: tuple[Reference, ...] = field(default=())
 
     def __iter__(self) -> Iterator[Column]:
@@ -84,21 +86,25 @@ class Table:
         """The columns in DuckDB: a grouped table's are preceded by the five keys, which Parquet has in the path."""
         return KEY_COLUMNS + self.columns if self.grouped else self.columns
 
-    @cache
     def arrow_schema(self) -> pa.Schema:
         """The schema of the table's Parquet files (the keys of a grouped table are in the path, not in here)."""
-        import pyarrow as pa
+        return _arrow_schema(self)
 
-        types = {
-            "text": pa.string(),
-            "json": pa.string(),
-            "integer": pa.int64(),
-            "number": pa.float64(),
-            "boolean": pa.bool_(),
-            "timestamp": pa.timestamp("us", tz="UTC"),
-            "messages": pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())])),
-        }
-        return pa.schema([pa.field(c.name, types[c.kind], nullable=c.nullable) for c in self.columns])
+
+@cache
+def _arrow_schema(table: Table) -> pa.Schema:
+    import pyarrow as pa
+
+    types = {
+        "text": pa.string(),
+        "json": pa.string(),
+        "integer": pa.int64(),
+        "number": pa.float64(),
+        "boolean": pa.bool_(),
+        "timestamp": pa.timestamp("us", tz="UTC"),
+        "messages": pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())])),
+    }
+    return pa.schema([pa.field(c.name, types[c.kind], nullable=c.nullable) for c in table.columns])
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,340 @@
+"""Checks a finished warehouse against everything that can be checked. Reads only; publishes nothing.
+
+Contract (the columns of Parquet and database are those that are declared), expectations, audits, reconciliation, row
+counts of Parquet against the database, and the round trip of every file. Each check counts what passed, what failed
+and what cannot be checked, which is neither.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipelines.archive.source import Source
+from pipelines.errors import WarehouseError
+from pipelines.findings import Finding, Severity
+from pipelines.load.assembly import Row, digests, result_group_rows, sorted_findings
+from pipelines.load.partitions import PART
+from pipelines.load.snapshots import FORMAT, Snapshot, Warehouse
+from pipelines.load.views import quoted
+from pipelines.quality.audits import AuditResult, Outcome
+from pipelines.quality.gx_runner import SuiteResult
+from pipelines.quality.round_trip import FileOutcome, GroupTask, check_groups
+from pipelines.quality.validation import QualityResult, check_database, opened
+from schemas import TABLES
+from schemas.model import KEYS
+
+if TYPE_CHECKING:
+    from pipelines.archive.groups import ArchiveGroup
+
+RECONCILIATION = "reconcile_"
+#: How many findings of one check the text report shows.
+SHOWN = 10
+
+
+@dataclass
+class CheckLine:
+    """One line of the report: a check, what it counts, and how many passed, failed and cannot be checked.
+
+    `severity` is that of the gravest failure, None where nothing failed.
+    """
+
+    check: str
+    unit: str
+    passed: int = 0
+    failed: int = 0
+    unchecked: int = 0
+    severity: Severity | None = None
+    reasons: list[str] = field(default_factory=list)
+
+    @property
+    def status(self) -> str:
+        if self.failed:
+            return "FAILED" if self.severity == "error" else str(self.severity)
+        if self.passed or not self.unchecked:
+            return "passed"
+        return "cannot be checked"
+
+
+@dataclass
+class GroupLine:
+    """One group: the checks that found something in it, and those that could not be made."""
+
+    group_id: str
+    failed: dict[str, int] = field(default_factory=dict)
+    unchecked: dict[str, int] = field(default_factory=dict)
+    severity: Severity | None = None
+
+
+@dataclass
+class VerifyReport:
+    """What verifying found. `findings` are those of this run; what input said is in the table findings."""
+
+    warehouse: str
+    revision: str
+    checks: list[CheckLine]
+    groups: list[GroupLine]
+    findings: list[Finding]
+
+    @property
+    def failed(self) -> bool:
+        """A check failed: exit status 3. Warnings and what cannot be checked are no failures."""
+        return any(line.failed and line.severity == "error" for line in self.checks)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "warehouse": self.warehouse,
+            "revision": self.revision,
+            "failed": self.failed,
+            "checks": [{**asdict(line), "status": line.status} for line in self.checks],
+            "groups": [asdict(line) for line in self.groups],
+            "findings": [asdict(finding) for finding in self.findings],
+        }
+
+    def as_text(self) -> str:
+        """For people: a table by check, one by group, and the findings, the gravest first."""
+        rows = [("check", "of", "passed", "failed", "cannot be checked", "")]
+        rows += [
+            (line.check, line.unit, str(line.passed), str(line.failed), str(line.unchecked), line.status)
+            for line in self.checks
+        ]
+        parts = [_aligned(rows)]
+        if with_faults := [line for line in self.groups if line.failed]:
+            group_rows = [("group", "found by")]
+            for group in with_faults[:SHOWN]:
+                found = ", ".join(f"{check} ({count})" for check, count in group.failed.items())
+                group_rows.append((group.group_id, found))
+            parts.append(_aligned(group_rows) + _more(len(with_faults), "groups"))
+        order = {"error": 0, "warning": 1, "info": 2}
+        shown: Counter[str] = Counter()
+        lines = []
+        for finding in sorted(self.findings, key=lambda finding: order[finding.severity]):
+            shown[finding.check] += 1
+            if shown[finding.check] <= SHOWN:
+                place = finding.file or finding.group_id
+                lines.append(f"{finding.severity}: {finding.check}: {f'{place}: ' if place else ''}{finding.message}")
+        hidden = sum(count - SHOWN for count in shown.values() if count > SHOWN)
+        if hidden:
+            lines.append(f"… and {hidden} more (--json has all)")
+        if lines:
+            parts.append("\n".join(lines))
+        return "\n\n".join(parts)
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> str:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    numbers = {column for column in range(len(rows[0])) if all(row[column].isdigit() for row in rows[1:])}
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if column in numbers else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
+
+
+def _more(count: int, what: str) -> str:
+    return f"\n… and {count - SHOWN} more {what} (--json has all)" if count > SHOWN else ""
+
+
+def verify(
+    warehouse: Warehouse,
+    source: Source | None = None,
+    *,
+    jobs: int = 1,
+    on_group: Callable[[str], None] | None = None,
+) -> VerifyReport:
+    """Check the published warehouse.
+
+    `source` decides on files that are laid out in another way than the publisher's; most need none. `on_group` is told
+    each group whose files were rebuilt.
+
+    Raises:
+        WarehouseError: there is no warehouse, it is another version's, or it cannot be opened.
+    """
+    snapshot = warehouse.require_current()
+    if snapshot.info.format != FORMAT:
+        raise WarehouseError(f"{warehouse.root} was built by another version of this program. Build it again.")
+    report = _Report()
+    try:
+        rows = result_group_rows(snapshot.parquet)
+        report.loading(rows)
+        report.parquet_schemas(snapshot.parquet)
+        with opened(snapshot.path, read_only=True) as connection:
+            result = check_database(connection, snapshot.parquet)
+            report.quality(result)
+            if result.outcomes or not result.blocking:
+                report.row_counts(connection, snapshot.parquet)
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        raise WarehouseError(f"{warehouse.root} cannot be read: {error}. Build it again with --full.") from error
+    report.round_trip(_rebuilt(snapshot, rows, source, jobs, on_group))
+    return report.finished(warehouse, snapshot)
+
+
+class _Report:
+    """Collects lines and findings."""
+
+    def __init__(self) -> None:
+        self.lines: list[CheckLine] = []
+        self.findings: list[Finding] = []
+        self.unchecked: dict[str, dict[str, int]] = {}
+
+    def loading(self, rows: dict[str, Row]) -> None:
+        line = CheckLine("groups_loaded", "groups")
+        for group_id, row in rows.items():
+            if row["status"] in ("complete", "partial"):
+                line.passed += 1
+                continue
+            line.failed += 1
+            line.severity = "error"
+            message = f"the group is {row['status']}: its newest version is bad"
+            self.findings.append(Finding("groups_loaded", "error", message, group_id=group_id))
+        self.lines.append(line)
+
+    def parquet_schemas(self, parquet_dir: Path) -> None:
+        line = CheckLine("parquet_schema", "files")
+        for table in TABLES.values():
+            expected = table.arrow_schema()
+            for path in sorted((parquet_dir / table.name).rglob("*.parquet")):
+                if pq.read_schema(path).equals(expected):
+                    line.passed += 1
+                    continue
+                line.failed += 1
+                line.severity = "error"
+                message = "the file's columns are not those that are declared"
+                place = f"parquet/{path.relative_to(parquet_dir)}"
+                self.findings.append(Finding("parquet_schema", "error", message, file=place))
+        self.lines.append(line)
+
+    def quality(self, result: QualityResult) -> None:
+        self.findings += result.findings
+        self.lines += _expectation_lines(result.suites)
+        self.lines += _audit_lines(result.audits)
+        self.lines += _reconciliation_lines(result.outcomes)
+        for outcome in result.outcomes:
+            if outcome.unchecked:
+                self.unchecked.setdefault(outcome.group_id, {})[outcome.check] = outcome.unchecked
+
+    def row_counts(self, connection: duckdb.DuckDBPyConnection, parquet_dir: Path) -> None:
+        line = CheckLine("parquet_rows", "tables")
+        for table in TABLES.values():
+            if not table.in_database:
+                continue
+            in_parquet = sum(pq.read_metadata(path).num_rows for path in _files(parquet_dir, table.name))
+            row = connection.execute(f"SELECT count(*) FROM {quoted(table.name)}").fetchone()
+            in_database = row[0] if row else 0
+            if in_parquet == in_database:
+                line.passed += 1
+                continue
+            line.failed += 1
+            line.severity = "error"
+            message = f"{table.name} has {in_parquet} rows in Parquet and {in_database} in the database"
+            self.findings.append(Finding("parquet_rows", "error", message))
+        self.lines.append(line)
+
+    def round_trip(self, outcomes: Iterable[FileOutcome]) -> None:
+        line = CheckLine("round_trip", "files")
+        for outcome in outcomes:
+            if outcome.outcome == "passed":
+                line.passed += 1
+            elif outcome.outcome == "failed":
+                line.failed += 1
+                line.severity = "error"
+                finding = Finding("round_trip", "error", outcome.message, group_id=outcome.group_id, file=outcome.file)
+                self.findings.append(finding)
+            else:
+                line.unchecked += 1
+                if outcome.message not in line.reasons:
+                    line.reasons.append(outcome.message)
+                checks = self.unchecked.setdefault(outcome.group_id, {})
+                checks["round_trip"] = checks.get("round_trip", 0) + 1
+        if line.unchecked:
+            message = f"round_trip cannot be checked for {line.unchecked} files: {'; '.join(line.reasons)}"
+            self.findings.append(Finding("round_trip", "info", message))
+        self.lines.append(line)
+
+    def finished(self, warehouse: Warehouse, snapshot: Snapshot) -> VerifyReport:
+        groups: dict[str, GroupLine] = {}
+        for group_id, checks in self.unchecked.items():
+            groups[group_id] = GroupLine(group_id, unchecked=checks)
+        for finding in self.findings:
+            if finding.group_id is None or finding.severity == "info":
+                continue
+            line = groups.setdefault(finding.group_id, GroupLine(finding.group_id))
+            line.failed[finding.check] = line.failed.get(finding.check, 0) + 1
+            line.severity = "error" if "error" in (line.severity, finding.severity) else finding.severity
+        ordered = [groups[group_id] for group_id in sorted(groups)]
+        findings = sorted_findings(self.findings)
+        return VerifyReport(str(warehouse.root), snapshot.info.revision, self.lines, ordered, findings)
+
+
+def _files(parquet_dir: Path, table: str) -> Iterable[Path]:
+    pattern = "/".join([*("*" for _ in KEYS if TABLES[table].grouped), PART])
+    return (parquet_dir / table).glob(pattern)
+
+
+def _expectation_lines(suites: Iterable[SuiteResult]) -> list[CheckLine]:
+    lines: dict[str, CheckLine] = {}
+    for suite in suites:
+        for result in suite.results:
+            expectation = result.expectation
+            line = lines.setdefault(expectation.check, CheckLine(expectation.check, "expectations"))
+            if result.success:
+                line.passed += 1
+                continue
+            line.failed += 1
+            line.severity = "error" if "error" in (line.severity, expectation.severity) else expectation.severity
+    return [lines[check] for check in sorted(lines)]
+
+
+def _audit_lines(audits: Iterable[AuditResult]) -> list[CheckLine]:
+    """One line for each audit but those of reconciliation, which have lines that count numbers. Rows of severity info
+    are good to know and no failure."""
+    lines = []
+    for audit in audits:
+        if audit.audit.name.startswith(RECONCILIATION) or audit.audit.name == "cannot_be_checked":
+            continue
+        line = CheckLine(audit.audit.name, "audit rows")
+        if audit.audit.severity != "info":
+            line.failed = len(audit.findings)
+            line.severity = audit.audit.severity if audit.findings else None
+        lines.append(line)
+    return lines
+
+
+def _reconciliation_lines(outcomes: Iterable[Outcome]) -> list[CheckLine]:
+    lines: dict[str, CheckLine] = {}
+    for outcome in outcomes:
+        line = lines.setdefault(outcome.check, CheckLine(outcome.check, "published numbers"))
+        line.passed += outcome.passed
+        line.failed += outcome.failed
+        line.unchecked += outcome.unchecked
+        line.severity = "error" if line.failed else None
+        line.reasons += [reason for reason in outcome.reasons if reason not in line.reasons]
+    return [lines[check] for check in sorted(lines)]
+
+
+def _rebuilt(
+    snapshot: Snapshot, rows: dict[str, Row], source: Source | None, jobs: int, on_group: Callable[[str], None] | None
+) -> Iterable[FileOutcome]:
+    loaded = [row for row in rows.values() if row["status"] != "quarantined"]
+    paths = _source_paths(source, loaded) if source is not None else {}
+    tasks = [GroupTask(snapshot.parquet, row, paths.get(row["group_id"], {})) for row in loaded]
+    for task, outcomes in zip(tasks, check_groups(tasks, jobs), strict=True):
+        if on_group is not None:
+            on_group(task.row["group_id"])
+        yield from outcomes
+
+
+def _source_paths(source: Source, rows: Iterable[Row]) -> dict[str, dict[str, Path]]:
+    known = {row["group_id"]: digests(row) for row in rows}
+    wanted: list[ArchiveGroup] = [group for group in source.list_groups().groups if group.key.group_id in known]
+    return {fetched.group.key.group_id: fetched.paths for fetched in source.fetch(wanted)}
