@@ -8,6 +8,7 @@ run the same code; neither holds logic.
 from __future__ import annotations
 
 import errno
+import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -15,8 +16,9 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from multiprocessing import get_context
+from multiprocessing import forkserver, get_context
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from pipelines.archive.groups import ArchiveGroup, Listing
@@ -71,9 +73,9 @@ class RefreshReport:
     changed: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     groups_by_status: dict[str, int] = field(default_factory=dict)
-    rows: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     bytes_read: int = 0
+    #: How long each step took.
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -95,13 +97,12 @@ def refresh(
         PublicationBlocked: a check on a whole table failed.
     """
     with RefreshRun.open(source, warehouse, options, progress) as run:
-        run.plan()
-        run.load()
-        if not run.assemble():
-            return run.report
-        run.build_database()
-        run.validate()
-        run.publish()
+        for step in (run.plan, run.load, run.assemble, run.build_database, run.validate, run.publish):
+            started = perf_counter()
+            result = step()
+            run.report.seconds[step.__name__] = round(perf_counter() - started, 3)
+            if result is False:  # assemble found nothing to publish
+                break
         return run.report
 
 
@@ -190,8 +191,8 @@ class RefreshRun:
         plan = self._require_plan()
         self._partial = self.warehouse.begin()
         if plan.to_load:
-            # The validation library takes seconds to import; this process has nothing to do while the workers load.
-            threading.Thread(target=_preload_validation, daemon=True).start()
+            # What checks and tests takes seconds to import; this process has nothing to do while the workers load.
+            threading.Thread(target=_preload, daemon=True).start()
         self.progress.start("load", len(plan.to_load))
         self.loaded = []
         for loaded in self._load_all(plan):
@@ -239,6 +240,7 @@ class RefreshRun:
             self.source.name,
             self.options.embed_prompts,
         )
+        self._signatures.check(result.revision, self.started)
         if same_form and not result.differs and not self.options.full:
             self._signatures.save()
             return False
@@ -248,11 +250,23 @@ class RefreshRun:
         return True
 
     def build_database(self) -> list[str]:
-        """Make the snapshot's DuckDB file; returns the names of its views."""
+        """Make the snapshot's DuckDB file, compute its statistics and go on with the history; returns the names of its
+        views."""
         from pipelines.load.database import build_database
+        from pipelines.load.history import HistoryUpdate
 
-        partial = self._require_partial()
-        return build_database(partial / DATABASE, partial / PARQUET, embed_prompts=self.options.embed_prompts)
+        plan, partial = self._require_plan(), self._require_partial()
+        previous = plan.previous.parquet if plan.previous and not self.options.full else None
+        last = self.warehouse.current()  # which another version of this program may have made
+        assert self._assembly is not None
+        history = HistoryUpdate(last.parquet if last else None, _refresh_id(partial), self._assembly.revision)
+        return build_database(
+            partial / DATABASE,
+            partial / PARQUET,
+            embed_prompts=self.options.embed_prompts,
+            previous=previous,
+            history=history,
+        )
 
     def validate(self) -> list[Finding]:
         """Check the loaded tables; the findings are added to the snapshot.
@@ -268,13 +282,13 @@ class RefreshRun:
 
     def publish(self) -> Snapshot:
         """Record the refresh and swap the link: from here on readers see the new snapshot."""
-        plan, partial = self._require_plan(), self._require_partial()
+        partial = self._require_partial()
         assert self._assembly is not None
-        number = int(partial.name.split(".")[0])
+        number = _refresh_id(partial)
         assembly.record_refresh(
             partial / PARQUET,
             partial / DATABASE,
-            plan.previous,
+            self.warehouse.current(),
             {
                 "refresh_id": number,
                 "started": self.started,
@@ -305,10 +319,12 @@ class RefreshRun:
         return self._partial
 
 
-def _preload_validation() -> None:
-    from pipelines.quality.gx_runner import preload
+def _preload() -> None:
+    from pipelines.load import statistics
+    from pipelines.quality import gx_runner
 
-    preload()
+    statistics.preload()
+    gx_runner.preload()
 
 
 def _load_in_processes(tasks: Iterator[LoadTask], workers: int) -> Iterator[LoadedGroup]:
@@ -318,7 +334,11 @@ def _load_in_processes(tasks: Iterator[LoadTask], workers: int) -> Iterator[Load
     """
     context = get_context("forkserver")
     context.set_forkserver_preload(["pipelines.load.group_loader"])
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_ignore_interrupt)
+    # Ctrl-C reaches every process of a terminal; this one alone ends the build. The server inherits the blocked signal.
+    unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    forkserver.ensure_running()
+    signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
+    pool = ProcessPoolExecutor(workers, mp_context=context)
     waiting: set[Future[LoadedGroup]] = set()
     try:
         for task in tasks:
@@ -338,11 +358,9 @@ def _load_in_processes(tasks: Iterator[LoadTask], workers: int) -> Iterator[Load
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _ignore_interrupt() -> None:
-    """Ctrl-C reaches every process of a terminal; the main one alone ends the build."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _refresh_id(partial: Path) -> int:
+    """The running number that the snapshot being made will have."""
+    return int(partial.name.split(".")[0])
 
 
 def _storage_error(warehouse: Warehouse, error: OSError) -> WarehouseError:

@@ -8,9 +8,12 @@ from schemas import (
     datasets,
     evaluations,
     findings,
+    gain_tests,
     normalization,
     predictions,
     prompts,
+    published_history,
+    ratings,
     refreshes,
     result_groups,
     run_configs,
@@ -38,8 +41,11 @@ TABLES: dict[str, Table] = {
         datasets,
         baselines,
         normalization,
+        gain_tests,
+        ratings,
         findings,
         refreshes,
+        published_history,
     )
 }
 

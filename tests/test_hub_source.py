@@ -18,9 +18,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from huggingface_hub import close_session, constants
+from huggingface_hub import constants
 
-from pipelines.archive import hub as hub_module
 from pipelines.archive.groups import ArchiveGroup, Listing
 from pipelines.archive.hub import HubAddress, HubSource, parse_address
 from pipelines.archive.local import LocalSource
@@ -50,6 +49,9 @@ from tests.hub.loopback import (
     server_error,
     too_many_requests,
 )
+
+pytest_plugins = ["tests.hub.fixtures"]
+pytestmark = pytest.mark.usefixtures("own_home", "waits")
 
 ROOT = Path(__file__).resolve().parent.parent
 REPO = "THUIR/MemoryBench-Results"
@@ -97,37 +99,6 @@ def hub(archive: Path) -> Iterator[LoopbackHub]:
     with LoopbackHub(lfs_from=LARGE) as server:
         server.add_revision(REPO, archive)
         yield server
-
-
-@pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A cache and a token file of the test's own, and no setting of the machine's."""
-    home = tmp_path / "home"
-    for name in list(os.environ):
-        if name.startswith("HF_") or name.upper().endswith("_PROXY"):
-            monkeypatch.delenv(name)
-    for name, path in {"HF_HOME": "", "HF_HUB_CACHE": "hub", "HF_TOKEN_PATH": "token", "HF_XET_CACHE": "xet"}.items():
-        monkeypatch.setattr(constants, name, str(home / path))
-        monkeypatch.setenv(name, str(home / path))
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    close_session()
-    yield home
-    close_session()
-
-
-@pytest.fixture(autouse=True)
-def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Every wait that the client or the source asked for; none of them is waited."""
-    asked: list[float] = []
-    real_sleep = time.sleep
-
-    def sleep(seconds: float, *_: object) -> None:
-        asked.append(seconds)
-        real_sleep(min(seconds, 0.001))
-
-    monkeypatch.setattr(time, "sleep", sleep)
-    monkeypatch.setattr(hub_module, "_pause", sleep)
-    return asked
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
@@ -19,8 +18,8 @@ from pipelines.errors import WarehouseError, WarehouseLocked
 from pipelines.load.lock import warehouse_lock
 from pipelines.load.snapshots import Warehouse
 from pipelines.refresh import RefreshRun
-from schemas import TABLES
 from tests.handmade import A_MEM, MEM0, WO_MEMORY, HandmadeArchive, build, folder, prediction
+from tests.warehouse_content import content, inodes
 
 
 @pytest.fixture
@@ -29,23 +28,6 @@ def archive(tmp_path: Path) -> HandmadeArchive:
     for keys in (A_MEM, WO_MEMORY, MEM0):
         archive.add(keys)
     return archive
-
-
-def content(warehouse: Path) -> dict[str, list[Any]]:
-    """Every row of every table, provenance apart."""
-    rows = {}
-    with duckdb.connect(str(warehouse / "memorybench.duckdb"), read_only=True) as connection:
-        for table in TABLES.values():
-            if table.in_database and table.name != "refreshes":
-                columns = ", ".join(f'"{c.name}"' for c in table.database_columns if not c.provenance)
-                query = f'SELECT {columns} FROM "{table.name}" ORDER BY ALL'
-                rows[table.name] = connection.execute(query).fetchall()
-    return rows
-
-
-def inodes(warehouse: Path) -> dict[str, int]:
-    parquet = warehouse / "parquet"
-    return {str(path.relative_to(parquet)): path.stat().st_ino for path in parquet.glob("*/*/*/*/*/*/*.parquet")}
 
 
 def test_an_unchanged_archive_publishes_nothing_new(archive: HandmadeArchive, tmp_path: Path) -> None:

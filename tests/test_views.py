@@ -112,6 +112,10 @@ def _fill(warehouse: WarehouseRows) -> None:
     warehouse.scores(key, "A", [2], evaluated=2, known=False)
     warehouse.add("predictions", key, dataset="A", test_idx=0, response="yes", failed_generation=False)
 
+    # What the views over statistics and findings read; tests/test_result_tables.py is about those views.
+    warehouse.add("gain_tests", key, protocol=METRICS)
+    warehouse.insert("findings", check="a check", severity="info")
+
     # Two backbones, two collections, three baselines: 12 combinations, 4 of them published.
     key = warehouse.group("coverage", n_predictions=1, n_evaluations=1, n_scores=1, validity="valid")
     warehouse.scores(key, "A", [2])
@@ -419,6 +423,8 @@ class TestDatabase:
             }
             hostile = f"SELECT {quoted(HOSTILE)} FROM summary_table_weighted_average WHERE experiment = 'hostile'"
             assert connection.execute(hostile).fetchall() == [(0.1,)]
+        moved = counts.pop("revision_changes")  # nothing has moved in a first refresh
+        assert moved == 0
         assert all(counts.values()), counts
 
     def test_every_view_and_column_has_its_comment(self, database: Path) -> None:

@@ -16,6 +16,7 @@ from pipelines.archive.groups import ArchiveGroup, GroupKey, Listing
 from pipelines.archive.json_reader import dumps, loads
 from pipelines.findings import Finding, Stage
 from pipelines.load.group_loader import LoadedGroup
+from pipelines.load.history import carried_over
 from pipelines.load.partitions import partition_file, read_single, write_single
 from pipelines.load.snapshots import Snapshot, link_file
 from schemas import TABLES
@@ -253,11 +254,12 @@ def _findings_by_group(snapshot: Snapshot | None) -> dict[str | None, list[Findi
 
 
 def record_refresh(parquet_dir: Path, database: Path, previous: Snapshot | None, row: Row) -> None:
-    """Append the refresh's own row to the history, in Parquet and in the database."""
+    """Append the refresh's own row to the history, in Parquet and in the database. `previous` may have been made by
+    another version of this program."""
     import duckdb
 
     versions = {name: version(name) for name in _LIBRARIES}
-    history = read_single(previous.parquet, _REFRESHES) if previous else _REFRESHES.arrow_schema().empty_table()
+    history = carried_over(previous.parquet, _REFRESHES) if previous else _REFRESHES.arrow_schema().empty_table()
     new = pa.Table.from_pylist([{**row, "versions": dumps(versions)}], schema=_REFRESHES.arrow_schema())
     rows = pa.concat_tables([history, new])
     write_single(parquet_dir, _REFRESHES, rows)

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import duckdb
 
+from pipelines.load.history import PUBLISHED_HISTORY, HistoryUpdate, write_history
 from pipelines.load.partitions import PART
+from pipelines.load.statistics import STATISTICS, write_statistics
 from pipelines.load.views import create_views, literal, quoted
 from schemas import TABLES
 from schemas.model import DUCKDB_TYPES, KEYS, Column, Table
@@ -33,8 +35,20 @@ def connect() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config=config)
 
 
-def build_database(path: Path, parquet_dir: Path, *, embed_prompts: bool = False) -> list[str]:
-    """Make the database file at `path` from the Parquet files of one snapshot; returns the names of the views."""
+def build_database(
+    path: Path,
+    parquet_dir: Path,
+    *,
+    embed_prompts: bool = False,
+    previous: Path | None = None,
+    history: HistoryUpdate | None = None,
+) -> list[str]:
+    """Make the database file at `path` from the Parquet files of one snapshot; returns the names of the views.
+
+    The tables of statistics are computed here and written to Parquet too, because the views define what they rest on.
+    `previous` is the Parquet folder of a snapshot whose statistics are taken over where their inputs are the same,
+    `history` the refresh that published_history takes note of.
+    """
     with connect() as connection:
         # Sorting and compressing may spill; spilled pages stand beside the file that is being made.
         connection.execute(f"SET temp_directory = {literal(str(path.with_suffix('.tmp')))}")
@@ -46,6 +60,11 @@ def build_database(path: Path, parquet_dir: Path, *, embed_prompts: bool = False
                 create_table(connection, table)
                 fill_table(connection, table, parquet_dir)
         views = create_views(connection)
+        write_statistics(connection, parquet_dir, previous)
+        if history is not None:
+            write_history(connection, parquet_dir, history)
+        for table in (*STATISTICS, PUBLISHED_HISTORY):
+            fill_table(connection, table, parquet_dir)
         connection.execute("COMMIT")
         connection.execute("USE memory")
         connection.execute(f"DETACH {_CATALOG}")

@@ -1,13 +1,16 @@
 """Remembers which digest a file's signature stood for, so that an unchanged file is not read again.
 
-A signature is cheap (size, times and inode of a local file; the blob id of the Hub) and a digest is what counts. The
-memory is a convenience: where it is lost, files are read again and nothing else changes.
+A signature is cheap (size, times and inode of a local file; the blob id of the Hub) and a digest is what counts. When
+the source was last asked, and which revision it had, stands here too: a refresh that finds nothing new publishes nothing.
+The memory is a convenience: where it is lost, files are read again and nothing else changes.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,15 @@ from pipelines.load.group_loader import LoadedGroup
 FILE = ".signatures.json"
 
 
+@dataclass(frozen=True)
+class Checked:
+    """The last refresh that got as far as comparing the source with the warehouse: the source's revision and, in ISO
+    8601, when that was."""
+
+    revision: str
+    at: str
+
+
 class SignatureCache:
     """File path and signature to digest, for one warehouse. Read when made, written by `save`."""
 
@@ -26,12 +38,16 @@ class SignatureCache:
         self._path = root / FILE
         self._files: dict[str, list[str]] = {}
         self._changed = False
+        self.checked: Checked | None = None
         try:
             content: Any = loads(self._path.read_bytes())
         except (FileNotFoundError, BadRecord):
             return
         if isinstance(content, dict) and isinstance(content.get("files"), dict):
             self._files = content["files"]
+            match content.get("checked"):
+                case {"revision": str(revision), "at": str(at)}:
+                    self.checked = Checked(revision, at)
 
     def digests(self, group: ArchiveGroup) -> dict[str, str] | None:
         """The digests of the group's files, or None where one of them is not known to be unchanged."""
@@ -52,11 +68,17 @@ class SignatureCache:
                     self._files[file.path] = [file.signature, digest]
                     self._changed = True
 
+    def check(self, revision: str, at: datetime) -> None:
+        """Take note of which revision the source had."""
+        self.checked = Checked(revision, at.isoformat(timespec="seconds"))
+        self._changed = True
+
     def save(self) -> None:
         """Write it, where anything is new."""
         if not self._changed:
             return
         temporary = self._path.with_suffix(".new")
-        temporary.write_text(dumps({"files": self._files}), encoding="utf-8")
+        checked = asdict(self.checked) if self.checked else None
+        temporary.write_text(dumps({"checked": checked, "files": self._files}), encoding="utf-8")
         os.replace(temporary, self._path)
         self._changed = False

@@ -10,8 +10,10 @@ are made:
     SELECT ...
 
 A macro's header starts with its call (`-- prompts(root): ...`) and has a line `-- parameter root: ...` for each
-parameter. A template stands for several views that differ by metric and have a column for each baseline. The header
-must describe exactly the columns that the SELECT gives; views are created in the order of their own references.
+parameter. A template stands for several views: with `{metric}` for the summary tables, which differ by metric and have
+a column for each baseline; with `{_all}` for two views, of which the one whose name ends in _all has invalid groups in
+it. The header must describe exactly the columns that the SELECT gives; views are created in the order of their own
+references.
 """
 
 from __future__ import annotations
@@ -33,6 +35,20 @@ if TYPE_CHECKING:
 
 #: The numbers of `summary` for which there is a table of all systems.
 SUMMARY_METRICS = ("weighted_average", "average", "z_score")
+
+#: What stands in the two views of a template with `{_all}`.
+_VARIANTS = (
+    {
+        "{_all}": "",
+        "{only_valid}": "TRUE",
+        "{invalid_groups}": "Invalid groups are left out; the same with them has _all behind its name.",
+    },
+    {
+        "{_all}": "_all",
+        "{only_valid}": "FALSE",
+        "{invalid_groups}": "Invalid groups are in it: their numbers mean nothing.",
+    },
+)
 
 _DIALECT = "duckdb"
 _TITLE = re.compile(r"--\s(?P<name>[a-z][a-z0-9_]*)(?:\((?P<parameters>[a-z0-9_, ]*)\))?: (?P<meaning>\S.*)")
@@ -180,7 +196,10 @@ def list_views(baselines: Iterable[str] = (), *, root: Traversable | None = None
     views = [_view(text, file) for file, text in _texts(root, "views")]
     names = tuple(baselines)
     for file, text in _texts(root, "templates"):
-        views += [_summary_table(text, file, metric, names) for metric in SUMMARY_METRICS]
+        if "{_all}" in text:
+            views += [_variant(text, file, values) for values in _VARIANTS]
+        else:
+            views += [_summary_table(text, file, metric, names) for metric in SUMMARY_METRICS]
     return sorted(views, key=lambda view: view.name)
 
 
@@ -213,6 +232,12 @@ def _view(text: str, file: str) -> ViewFile:
 def _check_name(parsed: SqlFile) -> None:
     if not parsed.file.endswith(f"/{parsed.name}.sql"):
         raise SqlFileError(f"{parsed.file}: the header calls it {parsed.name}; both have to be the same word.")
+
+
+def _variant(text: str, file: str, values: Mapping[str, str]) -> ViewFile:
+    for placeholder, value in values.items():
+        text = text.replace(placeholder, value)
+    return ViewFile(**vars(parse_sql_file(text, file, fields=("grain",))))
 
 
 def _summary_table(text: str, file: str, metric: str, baselines: Sequence[str]) -> ViewFile:

@@ -1,0 +1,50 @@
+"""Arguments that several commands take."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+#: Exit statuses.
+DONE = 0
+FAILED = 1
+USAGE = 2
+NEEDS_ATTENTION = 3
+INTERRUPTED = 130
+
+
+def add_warehouse(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--warehouse",
+        metavar="DIR",
+        type=Path,
+        help="the warehouse's folder (default: MBW_WAREHOUSE, else ./warehouse)",
+    )
+
+
+def warehouse_of(args: argparse.Namespace) -> Path:
+    """The folder that was given, or the default."""
+    from pipelines.config import default_warehouse
+
+    given: Path | None = args.warehouse
+    return given if given is not None else default_warehouse()
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="write the result as JSON, for machines")
+
+
+def positive(text: str) -> int:
+    """An argument type: a whole number from 1 on."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def key_value(text: str) -> tuple[str, str]:
+    """An argument type: KEY=VALUE."""
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise argparse.ArgumentTypeError(f"expected KEY=VALUE, found {text!r}")
+    return key, value

@@ -1,0 +1,175 @@
+"""`mbw diff`: which published numbers moved between two revisions, or between two warehouses."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipelines.commands.arguments import DONE, add_warehouse, warehouse_of
+from pipelines.commands.output import Result, add_output, check_output, for_people, write_result
+from pipelines.errors import UsageError
+from schemas.model import KEYS
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+    import pyarrow as pa
+
+    from pipelines.client.reader import SnapshotReader
+
+HELP = "show which published numbers moved between two revisions or warehouses"
+DESCRIPTION = (
+    "Compares every published number of two revisions that the warehouse has read, or of two warehouses: what changed "
+    "with both values, what was added, what was removed. The table refreshes has the revisions. People are shown 6 "
+    "significant digits; csv, json and parquet are exact."
+)
+DIGITS = 6
+COLUMNS = ("change", *KEYS, "protocol", "dataset_group", "metric", "old", "new", "difference")
+#: Columns that people are spared where all rows say the same in them.
+_OFTEN_THE_SAME = ("experiment", "protocol")
+CHANGES = ("changed", "added", "removed")
+#: How many revisions a message names.
+_NAMED = 5
+
+
+def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("diff", help=HELP, description=DESCRIPTION)
+    parser.add_argument(
+        "old", metavar="OLD", help="a revision, or as much of its beginning as is unique; or a warehouse"
+    )
+    parser.add_argument("new", metavar="NEW", help="the same; a folder that is a warehouse is taken for one")
+    add_output(parser)
+    add_warehouse(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    chosen = check_output(args)
+    with ExitStack() as stack:
+        readers: dict[Path, SnapshotReader] = {}
+        old, new = (_side(text, warehouse_of(args), readers, stack) for text in (args.old, args.new))
+        rows = compare(old, new)
+    counts = Counter(row[0] for row in rows)
+    write_result(args, _for_people(rows) if for_people(chosen) else Result(COLUMNS, rows))
+    if for_people(chosen):
+        sys.stdout.flush()
+        moved = ", ".join(f"{counts[change]:,} {change}" for change in CHANGES if counts[change])
+        print(f"{moved or 'no published number moved'}, from {old} to {new}", file=sys.stderr)
+    return DONE
+
+
+@dataclass(frozen=True)
+class Side:
+    """What is compared: what a warehouse said after one of its refreshes."""
+
+    reader: SnapshotReader
+    refresh_id: int
+    revision: str
+
+    def __str__(self) -> str:
+        return f"{self.revision} (refresh {self.refresh_id} of {self.reader.warehouse.root})"
+
+    def numbers(self) -> pa.Table:
+        """Every published number of that time."""
+        return self.reader.arrow(
+            f"SELECT {', '.join(KEYS)}, group_id, protocol, dataset_group, metric, value, value_text "
+            "FROM published_history WHERE valid_from <= $id AND (valid_to IS NULL OR valid_to > $id)",
+            {"id": self.refresh_id},
+        )
+
+
+def _side(text: str, default: Path, readers: dict[Path, SnapshotReader], stack: ExitStack) -> Side:
+    """The warehouse or the revision that an argument means.
+
+    Raises:
+        UsageError: it is neither.
+        WarehouseError: it is a revision, and there is no warehouse to know it; or a folder without a warehouse.
+    """
+    folder = Path(text).expanduser()
+    if (folder / "current").is_symlink() or os.sep in text:
+        info = _reader(folder, readers, stack).snapshot.info
+        return Side(_reader(folder, readers, stack), info.refresh_id, info.revision)
+    reader = _reader(default, readers, stack)
+    known = _revisions(reader)
+    found = [revision for revision in known if text and revision.startswith(text)]
+    if len(found) != 1:
+        raise UsageError(_not_found(text, found, list(known), reader.warehouse.root))
+    return Side(reader, known[found[0]], found[0])
+
+
+def _reader(root: Path, readers: dict[Path, SnapshotReader], stack: ExitStack) -> SnapshotReader:
+    from pipelines.client.reader import SnapshotReader
+
+    path = root.absolute()
+    if path not in readers:
+        readers[path] = stack.enter_context(SnapshotReader(path))
+    return readers[path]
+
+
+def _revisions(reader: SnapshotReader) -> dict[str, int]:
+    """Every revision that was read, oldest first, with the last refresh that read it. The newest may have changed
+    nothing, and then is what the refresh before it was."""
+    from pipelines.load.signatures import SignatureCache
+
+    known = dict(reader.rows("SELECT revision, refresh_id FROM refreshes ORDER BY refresh_id"))
+    checked = SignatureCache(reader.warehouse.root).checked
+    if checked is not None and checked.revision not in known:
+        known[checked.revision] = reader.snapshot.info.refresh_id
+    return known
+
+
+def _not_found(text: str, found: Sequence[str], known: Sequence[str], root: Path) -> str:
+    if found:
+        return f"Several revisions begin with {text!r}: {', '.join(found[:_NAMED])}. Write more of it."
+    last = ", ".join(known[-_NAMED:])
+    return (
+        f"{text!r} is no revision that {root} has read, and no warehouse. It has read {last}; all: mbw table refreshes"
+    )
+
+
+def compare(old: Side, new: Side) -> list[tuple[Any, ...]]:
+    """A row of COLUMNS for each number that moved: by kind of change, then by group."""
+    from pipelines.load.database import connect
+
+    shown = ", ".join(f"coalesce(new.{name}, old.{name}) AS {name}" for name in (*KEYS, "protocol", "dataset_group"))
+    with connect() as connection:
+        connection.register("old", old.numbers())
+        connection.register("new", new.numbers())
+        rows = connection.execute(
+            f"""
+            SELECT
+                CASE WHEN old.group_id IS NULL THEN 'added' WHEN new.group_id IS NULL THEN 'removed' ELSE 'changed' END
+                    AS change,
+                {shown}, coalesce(new.metric, old.metric) AS metric,
+                old.value, old.value_text, new.value, new.value_text, new.value - old.value
+            FROM old FULL JOIN new
+                ON old.group_id = new.group_id AND old.protocol = new.protocol AND old.metric = new.metric
+                AND old.dataset_group IS NOT DISTINCT FROM new.dataset_group
+            WHERE old.group_id IS NULL OR new.group_id IS NULL OR old.value IS DISTINCT FROM new.value
+                OR old.value_text IS DISTINCT FROM new.value_text
+            ORDER BY list_position({list(CHANGES)}, change), {", ".join(KEYS)}, protocol, dataset_group NULLS FIRST,
+                metric
+            """
+        ).fetchall()
+    return list(_as_published(rows))
+
+
+def _as_published(rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    for row in rows:
+        old, old_text, new, new_text, difference = row[-5:]
+        yield (*row[:-5], old if old_text is None else old_text, new if new_text is None else new_text, difference)
+
+
+def _for_people(rows: list[tuple[Any, ...]]) -> Result:
+    from pipelines.render import Style
+
+    kept = [i for i, name in enumerate(COLUMNS) if name not in _OFTEN_THE_SAME or len({row[i] for row in rows}) > 1]
+    shown = [tuple(row[i] for i in kept) for row in rows]
+    return Result([COLUMNS[i] for i in kept], shown, Style(digits=DIGITS, narrow=True))

@@ -1,0 +1,154 @@
+"""Writes a result in the format that was asked for, to stdout or a file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from pipelines.errors import MemoryBenchWarehouseError, UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from pipelines.client.reader import Parameters, SnapshotReader
+    from pipelines.render import Style
+
+FORMATS = ("table", "csv", "json", "markdown", "latex", "parquet")
+#: Which format a file's ending asks for.
+ENDINGS = {".csv": "csv", ".json": "json", ".md": "markdown", ".tex": "latex", ".parquet": "parquet"}
+_FETCH_ROWS = 10_000
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        help="how to write the result; table shortens long texts, all others have them whole; JSON writes NaN and "
+        "infinities as text (default: by the ending of --output, else table)",
+    )
+    parser.add_argument("--output", metavar="FILE", type=Path, help="write to FILE (parquet needs it)")
+
+
+@dataclass
+class Result:
+    """Columns and rows, and how people are shown them."""
+
+    columns: Sequence[str]
+    rows: Iterable[Sequence[Any]]
+    style: Style | None = None
+
+    def arrow(self) -> pa.Table:
+        """Everything as Arrow; a column of mixed types becomes text."""
+        import pyarrow as pa
+
+        from pipelines.render import unique_names
+
+        columns = list(zip(*self.rows, strict=True)) or [() for _ in self.columns]
+        return pa.table([_arrow_column(column) for column in columns], names=unique_names(self.columns))
+
+
+class QueryResult(Result):
+    """The result of a query, read bit by bit."""
+
+    def __init__(
+        self, reader: SnapshotReader, query: str, parameters: Parameters = (), style: Style | None = None
+    ) -> None:
+        self._arrow = lambda: reader.arrow(query, parameters)
+        self._execute = lambda: reader.execute(query, parameters)
+        super().__init__([], [], style)
+
+    def run(self) -> None:
+        """Run the query; before, there are no columns."""
+        cursor = self._execute()
+        self.columns = [column[0] for column in cursor.description or []]
+        self.rows = chain.from_iterable(iter(lambda: cursor.fetchmany(_FETCH_ROWS), []))
+
+    def arrow(self) -> pa.Table:
+        from pipelines.render import unique_names
+
+        table = self._arrow()
+        return table.rename_columns(unique_names(table.column_names))
+
+
+def _arrow_column(values: tuple[Any, ...]) -> pa.Array:
+    import pyarrow as pa
+
+    from pipelines.archive.json_reader import dumps
+
+    kinds = {type(value) for value in values if value is not None}
+    if not kinds or kinds <= {int, float}:
+        try:
+            return pa.array(values, pa.int64() if kinds == {int} else pa.float64())
+        except (OverflowError, pa.ArrowInvalid):
+            pass  # an integer that no number column holds: as text
+    if kinds == {bool}:
+        return pa.array(values, pa.bool_())
+    return pa.array([v if v is None or isinstance(v, str) else dumps(v) for v in values], pa.string())
+
+
+def check_output(args: argparse.Namespace) -> str:
+    """The format to write, before any work is done.
+
+    Raises:
+        UsageError: Parquet without a file to write it to.
+    """
+    chosen: str | None = args.format
+    if chosen is None:
+        chosen = ENDINGS.get(args.output.suffix.lower(), "table") if args.output is not None else "table"
+    if chosen == "parquet" and args.output is None:
+        raise UsageError("--format parquet needs --output FILE.")
+    return chosen
+
+
+def write_result(args: argparse.Namespace, result: Result) -> None:
+    """Write the result as the arguments say."""
+    chosen = check_output(args)
+    try:
+        if chosen == "parquet":
+            import pyarrow.parquet as pq
+
+            pq.write_table(result.arrow(), args.output, compression="zstd")
+            return
+        if isinstance(result, QueryResult):
+            result.run()  # a query that fails leaves the file alone
+        with _stream(args.output) as stream:
+            _write(stream, chosen, result)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise MemoryBenchWarehouseError(f"{args.output} cannot be written: {error.strerror or error}.") from error
+
+
+@contextmanager
+def _stream(path: Path | None) -> Iterator[TextIO]:
+    if path is None:
+        yield sys.stdout
+    else:
+        with open(path, "w", encoding="utf-8", newline="") as stream:
+            yield stream
+
+
+def _write(stream: TextIO, chosen: str, result: Result) -> None:
+    from pipelines import render
+
+    if chosen == "csv":
+        render.write_csv(stream, result.columns, result.rows)
+    elif chosen == "json":
+        render.write_json(stream, result.columns, result.rows)
+    elif chosen == "markdown":
+        render.write_markdown(stream, result.columns, result.rows, result.style)
+    elif chosen == "latex":
+        render.write_latex(stream, result.columns, result.rows, result.style)
+    else:
+        render.write_text(stream, result.columns, result.rows, result.style)
+
+
+def for_people(chosen: str) -> bool:
+    """Whether a format is read by people, who then are told what to mind."""
+    return chosen in ("table", "markdown", "latex")

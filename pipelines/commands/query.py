@@ -1,0 +1,82 @@
+"""`mbw query`: any SQL query, read-only and confined to the warehouse."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import TYPE_CHECKING
+
+from pipelines.commands.arguments import DONE, add_warehouse, warehouse_of
+from pipelines.commands.output import QueryResult, add_output, check_output, write_result
+from pipelines.errors import MemoryBenchWarehouseError, UsageError
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+HELP = "run an SQL query on the warehouse's tables and views"
+DESCRIPTION = (
+    "Runs one SQL query (DuckDB's dialect) on the published tables and views; `FROM prompts` reads the prompts. The "
+    "query can read nothing outside of the warehouse and can change nothing."
+)
+_COMMENTS = re.compile(r"(\s|--[^\n]*(\n|$)|/\*.*?\*/)*", re.DOTALL)
+
+
+def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("query", help=HELP, description=DESCRIPTION)
+    parser.add_argument("sql", metavar="SQL", help="the query; - reads it from standard input")
+    add_output(parser)
+    add_warehouse(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    import sys
+
+    import duckdb
+
+    from pipelines.client.reader import SnapshotReader
+
+    check_output(args)
+    sql = sys.stdin.read() if args.sql == "-" else args.sql
+    with SnapshotReader(warehouse_of(args)) as reader:
+        try:
+            check_query(sql)
+            reader.lock()
+            write_result(args, QueryResult(reader, sql))
+        except duckdb.PermissionException as error:
+            raise UsageError(
+                f"{error}\nmbw query reads this warehouse and nothing else; prompts are read with: FROM prompts"
+            ) from error
+        except duckdb.ProgrammingError as error:
+            raise UsageError(str(error)) from error
+        except duckdb.Error as error:
+            raise MemoryBenchWarehouseError(str(error)) from error
+    return DONE
+
+
+def check_query(sql: str) -> None:
+    """Check that it is one statement, and one that asks and changes nothing.
+
+    That nothing outside of the warehouse is touched does not rest on this check: the session is locked as well.
+
+    Raises:
+        UsageError: it is not.
+    """
+    import duckdb
+
+    statements = duckdb.extract_statements(sql)
+    if len(statements) != 1:
+        found = "no statement" if not statements else f"{len(statements)} statements"
+        raise UsageError(f"One query at a time: found {found}.")
+    kind = statements[0].type
+    allowed = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN, duckdb.StatementType.MULTI)
+    first = sql[_first_word(sql) :][:8].upper()
+    # PIVOT is several statements to DuckDB, and so is what creates a table from one.
+    asks = first.startswith(("PIVOT", "FROM", "SELECT", "WITH", "(", "EXPLAIN"))
+    if kind not in allowed or (kind == duckdb.StatementType.MULTI and not asks):
+        raise UsageError(f"Only queries can be run (SELECT, FROM, WITH, PIVOT, DESCRIBE, SHOW …), found {kind.name}.")
+
+
+def _first_word(sql: str) -> int:
+    found = _COMMENTS.match(sql)
+    return found.end() if found else 0

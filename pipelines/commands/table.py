@@ -1,0 +1,182 @@
+"""`mbw table`: the publisher's summary table of a metric, or any standard table by its name."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any
+
+from pipelines.commands.arguments import DONE, add_warehouse, warehouse_of
+from pipelines.commands.output import QueryResult, Result, add_output, check_output, for_people, write_result
+from pipelines.errors import UsageError
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+    from pipelines.client.reader import SnapshotReader
+
+HELP = "print a summary table or another standard table"
+DESCRIPTION = (
+    "Prints the summary table of a published metric (weighted_average, z_score, …): a row for each backbone, split and "
+    "collection, a column for each baseline, values as published. With the name of a table or view, prints that. "
+    "People are shown 4 significant digits, a mark at results of invalid groups, and the best in bold; the standard "
+    "result tables laid out, with n.s. where a gain is not significant and 'cannot tell' where no test could be. csv, "
+    "json and parquet are exact and whole."
+)
+DIGITS = 4
+#: What tells rows apart where a table is too wide for a terminal.
+LEADING = ("collection", "baseline", "dataset_group", "dataset", "test_idx", "name", "metric")
+
+
+def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("table", help=HELP, description=DESCRIPTION)
+    parser.add_argument("name", metavar="METRIC|NAME", nargs="?", help="a metric, or a table or view of the warehouse")
+    parser.add_argument("--list", action="store_true", help="list the metrics, tables and views that there are")
+    parser.add_argument("--split", metavar="S", help="only this split: domain or task")
+    parser.add_argument("--collection", metavar="C", help="only this collection, such as Legal")
+    parser.add_argument("--backbone", metavar="B", action="append", help="only this backbone; may be repeated")
+    parser.add_argument("--baseline", metavar="B", action="append", help="only this baseline; may be repeated")
+    add_output(parser)
+    add_warehouse(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from pipelines.client.catalog import relations, selection, unknown
+    from pipelines.client.reader import SnapshotReader
+    from pipelines.commands.standard_tables import layout, standard_table
+    from pipelines.render import Style
+
+    check_output(args)
+    if (args.name is None) != args.list:
+        raise UsageError("mbw table takes the name of a metric, a table or a view; --list names them.")
+    with SnapshotReader(warehouse_of(args)) as reader:
+        metrics = [name for (name,) in reader.rows("SELECT DISTINCT metric FROM summary_metrics ORDER BY metric")]
+        names = relations(reader)
+        if args.list:
+            rows = [(name, "metric", "Summary table of the published values.") for name in metrics]
+            write_result(args, Result(["name", "kind", "meaning"], [*rows, *names], Style(whole=True)))
+            return DONE
+        filters = _filters(args)
+        _check_filters(reader, filters)
+        kind = next((relation.kind for relation in names if relation.name == args.name), None)
+        chosen = layout(args.name) if for_people(check_output(args)) else None
+        if kind is not None and chosen is not None:
+            result = standard_table(reader, args.name, chosen, filters)
+            write_result(args, fitted(args, result))
+            _tell(chosen.note)
+        elif kind is not None:
+            query, parameters = selection(reader, args.name, filters)
+            # Tables are stored in order; views have none, and their first columns are their grain.
+            query += " ORDER BY ALL" if kind == "view" else ""
+            style = Style(digits=DIGITS, narrow=True, leading=LEADING)
+            write_result(args, fitted(args, QueryResult(reader, query, parameters, style)))
+        elif args.name in metrics:
+            write_summary_table(args, reader, args.name, filters)
+        else:
+            known = [*metrics, *(relation.name for relation in names)]
+            raise UsageError(f"{unknown('metric, table or view', args.name, known)} See: mbw table --list")
+    return DONE
+
+
+def _filters(args: argparse.Namespace) -> dict[str, list[str]]:
+    given = {
+        "split": args.split and [args.split],
+        "collection": args.collection and [args.collection],
+        "backbone": args.backbone,
+        "baseline": args.baseline,
+    }
+    return {key: values for key, values in given.items() if values}
+
+
+def _check_filters(reader: SnapshotReader, filters: dict[str, list[str]]) -> None:
+    from pipelines.client.catalog import unknown
+
+    for key, values in filters.items():
+        known = [value for (value,) in reader.rows(f"SELECT DISTINCT {key} FROM result_groups ORDER BY {key}")]
+        for value in values:
+            if value not in known:
+                raise UsageError(unknown(key, value, known))
+
+
+def write_summary_table(
+    args: argparse.Namespace, reader: SnapshotReader, metric: str, filters: dict[str, list[str]]
+) -> None:
+    """Write the summary table of a metric; tell people what its marks mean."""
+    from pipelines.render import MARK
+
+    result = fitted(args, summary_table(reader, metric, filters))
+    write_result(args, result)
+    if for_people(check_output(args)) and result.style is not None and result.style.marked:
+        _tell(f"{MARK} the group is invalid: see validity_reasons in result_groups")
+
+
+def fitted(args: argparse.Namespace, result: Result) -> Result:
+    """The result, laid out for the terminal that it is written to, if it is."""
+    if result.style is not None and getattr(args, "output", None) is None and sys.stdout.isatty():
+        result.style = replace(result.style, width=get_terminal_size().columns)
+    return result
+
+
+def _tell(note: str) -> None:
+    if note:
+        sys.stdout.flush()
+        print(note, file=sys.stderr)
+
+
+def summary_table(reader: SnapshotReader, metric: str, filters: dict[str, list[str]]) -> Result:
+    """The published values of a metric: experiment and protocol are columns where there is more than one of them.
+
+    Values of different protocols stand in rows of their own. A baseline has a column where it occurs at all in what is
+    asked for; the order is that of the names, or that of the filter.
+    """
+    from pipelines.client.summary_values import summary_values
+    from pipelines.commands.standard_tables import best_of
+    from pipelines.load.views import SUMMARY_METRICS
+    from pipelines.render import Style
+
+    values = [
+        value
+        for value in summary_values(reader, metric)
+        if all(getattr(value, key) in wanted for key, wanted in filters.items())
+    ]
+    everywhere = sorted({value.protocol for value in values if value.protocol})
+    protocols: dict[tuple[str, ...], set[str]] = {}
+    for value in values:
+        if value.protocol:
+            protocols.setdefault(value[:4], set()).add(value.protocol)
+    cells: dict[tuple[str, str, str, str, str], dict[str, Any]] = {}
+    invalid = set()
+    for value in values:
+        # A group without the metric belongs to every row of its block: there it leaves a gap.
+        found = [value.protocol] if value.protocol else sorted(protocols.get(value[:4], ())) or everywhere[:1] or [""]
+        for protocol in found:
+            row = (value.experiment, protocol, value.backbone, value.split, value.collection)
+            cells.setdefault(row, {})
+            if value.is_published:
+                cells[row][value.baseline] = value.value
+                if value.validity == "invalid":
+                    invalid.add((row, value.baseline))
+    baselines = list(dict.fromkeys(filters.get("baseline") or sorted({value.baseline for value in values})))
+    keys = ["experiment", "protocol", "backbone", "split", "collection"]
+    shown = [i for i in range(5) if i > 1 or len({row[i] for row in cells}) > 1]
+    rows, marked = [], set()
+    for number, row in enumerate(sorted(cells)):
+        rows.append((*(row[i] for i in shown), *(cells[row].get(name) for name in baselines)))
+        marked |= {(number, len(shown) + i) for i, name in enumerate(baselines) if (row, name) in invalid}
+    bold = set()
+    if metric in SUMMARY_METRICS:
+        for number, row in enumerate(sorted(cells)):
+            counted = {name: cells[row].get(name) for name in baselines if (row, name) not in invalid}
+            bold |= {(number, len(shown) + baselines.index(name)) for name in best_of(counted)}
+    style = Style(
+        digits=DIGITS,
+        sections=len(shown) - 2,
+        narrow=True,
+        marked=marked,
+        bold=bold,
+        leading=("split", "collection"),
+    )
+    return Result([*(keys[i] for i in shown), *baselines], rows, style)

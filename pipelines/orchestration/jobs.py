@@ -1,0 +1,32 @@
+"""Jobs and the schedule."""
+
+import os
+
+import dagster as dg
+
+#: Five in the morning, UTC; MBW_SCHEDULE is another cron expression.
+CRON = os.environ.get("MBW_SCHEDULE") or "0 5 * * *"
+
+refresh_job = dg.define_asset_job(
+    "refresh",
+    selection=dg.AssetSelection.all(),
+    description="Bring the warehouse up to date with the archive and publish it: reads what changed, checks all.",
+)
+verify_job = dg.define_asset_job(
+    "verify",
+    selection=dg.AssetSelection.all_asset_checks() - dg.AssetSelection.checks_for_assets(dg.AssetKey("manifest")),
+    description="Check the published warehouse again. Reads only, and needs no archive.",
+)
+
+
+@dg.schedule(
+    name="refresh_daily",
+    job=refresh_job,
+    cron_schedule=CRON,
+    execution_timezone="UTC",
+    default_status=dg.DefaultScheduleStatus.STOPPED,
+    description="Refresh and verify once a day. Off until it is switched on.",
+)
+def refresh_daily(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
+    """The run checks the published tables anew, also where the archive has not changed."""
+    return dg.RunRequest(run_config={"resources": {"build": {"config": {"verify": True}}}})

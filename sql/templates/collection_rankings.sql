@@ -1,0 +1,85 @@
+-- collection_rankings{_all}: the systems of a collection, ranked by the published weighted_average, beside their rating,
+--     which has an interval and bounds for the rank. {invalid_groups} Ratings are of valid groups only, always.
+-- grain: group, protocol
+-- column experiment: How the system was run.
+-- column backbone: The language model that answers.
+-- column split: How datasets are collected: domain or task.
+-- column collection: The collection of datasets inside the split.
+-- column baseline: The memory system.
+-- column group_id: The five keys joined by '/'.
+-- column protocol: How responses were scored: metrics or llm_judge; each is ranked for itself.
+-- column rank: 1 + the number of systems whose weighted_average is higher by more than 1e-9, so that ties share a rank;
+--     over all backbones. NULL where the system is not ranked.
+-- column n_ranked: Number of systems ranked in the collection.
+-- column weighted_average: The published mean min-max score; NULL where the system is not ranked.
+-- column z_score: The published mean z; NULL where the system is not ranked or it is not published.
+-- column rating: Bradley-Terry rating from sample-by-sample comparisons, 1000 being the pool's mean; NULL where not
+--     rated.
+-- column rating_low: Lower end of the rating's 95 % interval.
+-- column rating_high: Upper end of it.
+-- column rating_rank: Rank by rating.
+-- column rank_low: The best rank by rating that the intervals allow.
+-- column rank_high: The worst rank by rating that the intervals allow.
+-- column rating_pool: What the system was rated against, or why it was not rated.
+-- column excluded: Why the system is not ranked; NULL where it is.
+WITH better AS (
+    SELECT
+        systems.experiment,
+        systems.backbone,
+        systems.split,
+        systems.collection,
+        systems.baseline,
+        systems.group_id,
+        systems.protocol,
+        systems.weighted_average,
+        systems.z_score,
+        systems.excluded,
+        COUNT(systems.weighted_average) OVER (
+            PARTITION BY systems.experiment, systems.split, systems.collection, systems.protocol
+        ) AS n_ranked,
+        -- Without a value a system is in a partition of its own kind, so that it is better than nobody.
+        COUNT(systems.weighted_average) OVER (
+            PARTITION BY
+                systems.experiment,
+                systems.split,
+                systems.collection,
+                systems.protocol,
+                systems.weighted_average IS NULL
+            ORDER BY systems.weighted_average DESC
+            RANGE BETWEEN UNBOUNDED PRECEDING AND CAST(1e-9 AS DOUBLE) PRECEDING
+        ) AS n_better
+    FROM comparable_groups{_all} AS systems
+)
+
+SELECT
+    better.experiment,
+    better.backbone,
+    better.split,
+    better.collection,
+    better.baseline,
+    better.group_id,
+    better.protocol,
+    CAST(CASE WHEN better.weighted_average IS NOT NULL THEN better.n_better + 1 END AS BIGINT) AS rank,
+    CAST(better.n_ranked AS BIGINT) AS n_ranked,
+    better.weighted_average,
+    better.z_score,
+    ratings.rating,
+    ratings.rating_low,
+    ratings.rating_high,
+    ratings.rank AS rating_rank,
+    ratings.rank_low,
+    ratings.rank_high,
+    ratings.pool AS rating_pool,
+    COALESCE(
+        better.excluded,
+        CASE WHEN better.weighted_average IS NULL THEN 'no weighted_average is published' END
+    ) AS excluded
+FROM better
+LEFT JOIN ratings
+    ON
+        better.experiment = ratings.experiment
+        AND better.split = ratings.split
+        AND better.collection = ratings.collection
+        AND better.backbone = ratings.backbone
+        AND better.baseline = ratings.baseline
+        AND better.protocol = ratings.protocol

@@ -1,0 +1,750 @@
+"""The standard result tables: a few rows each with the figures worked out by hand, and all of them once more over a
+generated archive by other means (pandas over the JSON files, scipy, enumeration, a plain logistic regression)."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+import pty
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from pipelines.archive.groups import GroupKey
+from pipelines.cli import main
+from pipelines.commands.standard_tables import LAYOUTS, layout
+from pipelines.load import statistics
+from pipelines.load.database import fill_table
+from pipelines.load.partitions import read_single
+from pipelines.load.statistics import STATISTICS, write_statistics
+from pipelines.load.views import list_views, quoted
+from schemas import TABLES
+from schemas.model import LLM_JUDGE, METRICS
+from tests.built import warehouse_of
+from tests.conftest import ROOT
+from tests.warehouse_rows import WarehouseRows
+
+BROKEN = "Mistral-Small-3.2-24B-Instruct-2506"
+LEGAL, OPEN, SHORT = ("domain", "Legal"), ("domain", "Open-Domain"), ("task", "Short-Long")
+#: The standard tables and, where invalid groups can be put in, the views that have them.
+SWITCHED = ("memory_gain", "collection_rankings", "leaderboard", "baseline_comparison")
+
+
+def _constants(warehouse: WarehouseRows) -> None:
+    for split, collection in (LEGAL, OPEN, SHORT):
+        for name, low, high in (("A", 0, 10), ("B", 1, 5)):
+            warehouse.insert("normalization", split=split, collection=collection, dataset_group=name, min=low, max=high,
+                             mu=3, sigma=1)  # fmt: skip
+
+
+def _system(
+    warehouse: WarehouseRows,
+    experiment: str,
+    baseline: str,
+    scores: dict[str, Sequence[float | None]],
+    published: float | None = None,
+    *,
+    where: tuple[str, str] = LEGAL,
+    backbone: str = "Q",
+    protocol: str = METRICS,
+    invalid: str | None = None,
+    failed: Sequence[bool] = (),
+    **values: Any,
+) -> GroupKey:
+    """A group with scores of its datasets' samples, and a published weighted_average."""
+    key = warehouse.group(
+        experiment,
+        baseline,
+        backbone=backbone,
+        split=where[0],
+        collection=where[1],
+        protocols=protocol,
+        validity="invalid" if invalid else "valid",
+        validity_reasons=invalid,
+        files=json.dumps([f"{experiment}{baseline}{backbone}{where}"]),
+    )
+    for name, of_dataset in scores.items():
+        warehouse.scores(key, name, of_dataset, protocol=protocol, **({"failed": False} | values))
+    for index, is_failed in enumerate(failed):
+        warehouse.connection.execute(
+            "UPDATE sample_scores SET failed = ? WHERE group_id = ? AND dataset = 'A' AND test_idx = ?",
+            [is_failed, key.group_id, index],
+        )
+    if published is not None:
+        warehouse.summary(key, protocol=protocol, weighted_average=published, z_score=published * 10)
+    return key
+
+
+def _fill(warehouse: WarehouseRows) -> None:
+    """Each case is an experiment of its own, named after what is special about it."""
+    _constants(warehouse)
+
+    # m of wo_memory: A .2 .4, B 0 .5. a_mem: A .4 .8, B .5 0. d: A .2 .4, B .5 -.5; its first sample failed.
+    _system(warehouse, "gain", "wo_memory", {"A": [2, 4], "B": [1, 3]}, 0.275)
+    _system(warehouse, "gain", "a_mem", {"A": [4, 8], "B": [3, 1]}, 0.425, failed=[True])
+
+    # mem0 answers what wo_memory does and one sample more.
+    _system(warehouse, "family", "wo_memory", {"A": [2, 4, 6, 8]})
+    _system(warehouse, "family", "a_mem", {"A": [3, 6, 7, 9]})  # d .1 .2 .1 .1
+    _system(warehouse, "family", "mem0", {"A": [2, 4, 6, 8, 10]})
+    _system(warehouse, "family", "uno", {"A": [0, 0, 1, 0]}, invalid="4 of 4 responses failed")
+
+    _system(warehouse, "no reference is valid", "wo_memory", {"A": [0, 0]}, 0.0, invalid="2 of 2 responses failed")
+    _system(warehouse, "no reference is valid", "a_mem", {"A": [4, 8]}, 0.6)
+    _system(warehouse, "no reference", "a_mem", {"A": [4, 8]}, 0.6)
+    _system(warehouse, "derived", "wo_memory", {"A": [2, 4]}, origin="derived")
+    _system(warehouse, "derived", "a_mem", {"A": [4, 8]}, origin="derived")
+    _system(warehouse, "judge", "wo_memory", {"A": [0.2, 0.4]}, protocol=LLM_JUDGE)
+    _system(warehouse, "judge", "a_mem", {"A": [0.4, 0.8]}, protocol=LLM_JUDGE)
+    _system(warehouse, "unknown dataset", "wo_memory", {"A": [2, 4], "new": [1, 1]})
+    _system(warehouse, "unknown dataset", "a_mem", {"A": [4, 8], "new": [1, 2]})
+    _system(warehouse, "null score", "wo_memory", {"A": [2, None, 4, 5]})
+    _system(warehouse, "null score", "a_mem", {"A": [4, 9, None, 5]})
+    _system(warehouse, "not finite", "wo_memory", {"A": [2, 4, 6]})
+    _system(warehouse, "not finite", "a_mem", {"A": [4, math.nan, 8]})
+
+    # Two backbones; ties; mem0 is not in Open-Domain, and uno answered nothing there.
+    for backbone, shift in (("P", 0.0), ("Q", 0.1)):
+        for where in (LEGAL, OPEN):
+            _system(warehouse, "ranks", "a_mem", {"A": [6, 5]}, 0.5 + shift, where=where, backbone=backbone)
+            _system(warehouse, "ranks", "wo_memory", {"A": [4, 5]}, 0.6, where=where, backbone=backbone)
+        _system(warehouse, "ranks", "mem0", {"A": [9, 9]}, 0.9 + shift, backbone=backbone)
+    _system(warehouse, "ranks", "uno", {"A": [1, 1]}, 0.1)
+    _system(warehouse, "ranks", "uno", {"A": [0, 0]}, 0.95, where=OPEN, invalid="2 of 2 responses failed")
+    _system(warehouse, "ranks", "light", {"A": [1, 1]}, math.inf)
+    _system(warehouse, "ranks", "a_mem", {"A": [1]}, 0.3, where=SHORT)
+    for key, prompt, response in (
+        (("ranks", "P", "domain", "Legal", "a_mem"), 100, 10),
+        (("ranks", "P", "domain", "Legal", "a_mem"), 200, None),
+        (("ranks", "P", "domain", "Open-Domain", "a_mem"), 600, 40),
+        (("ranks", "P", "domain", "Legal", "mem0"), 100, 10),
+    ):
+        warehouse.add("predictions", GroupKey(*key), prompt_chars=prompt, response_chars=response)
+
+    for severity, group, dataset, index, message in (
+        ("warning", "g/1", "A", 0, "b"), ("warning", "g/1", "A", 0, "a"), ("error", "g/2", "A", 0, "c"),
+        ("info", None, None, None, "d"),
+    ):  # fmt: skip
+        warehouse.insert("findings", check="scale", severity=severity, group_id=group, dataset=dataset, test_idx=index,
+                         message=message)  # fmt: skip
+    warehouse.insert("findings", check="suspect_group", severity="info", group_id="g/1", message="suspect")
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> WarehouseRows:
+    warehouse = WarehouseRows()
+    _fill(warehouse)
+    warehouse.create_views()
+    folder = tmp_path_factory.mktemp("parquet")
+    write_statistics(warehouse.connection, folder, None)
+    for table in STATISTICS:
+        fill_table(warehouse.connection, table, folder)
+    return warehouse
+
+
+class TestMemoryGain:
+    def test_the_figures_of_four_samples(self, warehouse: WarehouseRows) -> None:
+        row = warehouse.row("memory_gain", experiment="gain")
+        # d .2 .4 .5 -.5: mean .15. Variances .02 and .5, so √(2·.02 + 2·.5) / 4. Sums of datasets .6 and 0, which lie
+        # .3 and -.3 from two means, so √(2/1 · (.09 + .09)) / 4. Flipping signs: ±.6 in all four patterns.
+        assert row["delta"] == pytest.approx(0.15, abs=1e-12)
+        assert row["se_stratified"] == pytest.approx(math.sqrt(1.04) / 4, abs=1e-12)
+        assert (row["df"], row["n_strata"], row["n_clusters"]) == (2, 2, 2)
+        # t with 2 degrees of freedom: P(|T| > t) = 1 - t / √(2 + t²), so the quantile is .95 · √(2 / (1 - .95²)).
+        half = 0.95 * math.sqrt(2 / (1 - 0.95**2)) * math.sqrt(1.04) / 4
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx((0.15 - half, 0.15 + half), abs=1e-12)
+        t = 0.15 / (math.sqrt(1.04) / 4)
+        assert row["p_stratified"] == pytest.approx(1 - t / math.sqrt(2 + t * t), abs=1e-12)
+        assert row["se_clustered"] == pytest.approx(0.15, abs=1e-12)
+        assert (row["p_clustered"], row["p_min"], row["testable"], row["n_family"]) == (1, 0.5, False, 1)
+        assert (row["n"], row["wins"], row["ties"], row["losses"]) == (4, 3, 0, 1)
+        assert (row["n_failed_baseline"], row["n_failed_reference"], row["n_valid"]) == (1, 0, 3)
+        assert row["delta_valid"] == pytest.approx(0.4 / 3, abs=1e-12)
+        assert (row["on_these_datasets"], row["to_other_datasets"]) == ("not significant", "cannot tell")
+        assert row["reference_group_id"] == "gain/Q/domain/Legal/wo_memory"
+
+    def test_the_gain_is_the_difference_of_the_weighted_averages(self, warehouse: WarehouseRows) -> None:
+        row = warehouse.row("memory_gain", experiment="gain")
+        averages = dict(warehouse.rows("collection_rankings", "baseline", "weighted_average", experiment="gain"))
+        assert averages["a_mem"] - averages["wo_memory"] == pytest.approx(row["delta"], abs=1e-12)
+
+    def test_only_common_samples_count_and_only_valid_groups_are_a_family(self, warehouse: WarehouseRows) -> None:
+        columns = ("baseline", "n", "wins", "ties", "n_family", "on_these_datasets", "p_stratified_holm")
+        rows = warehouse.rows("memory_gain", *columns, experiment="family")
+        # a_mem: d .1 .2 .1 .1, mean .125, sd .05, t = .125 / .025 = 5 with 3 degrees of freedom; mem0: no spread.
+        p = rows[0][-1]
+        assert p == pytest.approx(0.015392438, abs=1e-8)
+        assert rows == [
+            ("a_mem", 4, 4, 0, 2, "better", p),
+            ("mem0", 4, 0, 4, 2, "cannot tell", None),
+            ("uno", None, None, None, None, None, None),
+        ]
+
+    @pytest.mark.parametrize(
+        ("experiment", "baseline", "why"),
+        [
+            ("family", "uno", "uno is invalid: 4 of 4 responses failed"),
+            ("no reference is valid", "a_mem", "wo_memory is invalid: 2 of 2 responses failed"),
+            ("no reference", "a_mem", "there is no wo_memory to compare with"),
+            ("derived", "a_mem", "no sample has a published score on both sides"),
+            ("judge", "a_mem", "the normalisation constants are not known"),
+            ("unknown dataset", "a_mem", "the normalisation constants of new are not known"),
+        ],
+    )
+    def test_a_gain_that_means_nothing_is_left_out_with_the_reason(
+        self, warehouse: WarehouseRows, experiment: str, baseline: str, why: str
+    ) -> None:
+        row = warehouse.row("memory_gain", experiment=experiment, baseline=baseline)
+        named = {"experiment", "backbone", "split", "collection", "baseline", "group_id", "protocol"}
+        assert {name for name, value in row.items() if value is not None} - named <= {"excluded", "reference_group_id"}
+        assert row["excluded"] == why
+
+    def test_invalid_groups_can_be_put_in(self, warehouse: WarehouseRows) -> None:
+        row = warehouse.row("memory_gain_all", experiment="no reference is valid")
+        assert (row["delta"], row["n"], row["n_family"], row["p_stratified_holm"]) == (pytest.approx(0.6), 2, 0, None)
+        assert row["excluded"] == "wo_memory is invalid: 2 of 2 responses failed"
+
+    def test_a_null_is_no_score_and_what_is_not_finite_is_counted(self, warehouse: WarehouseRows) -> None:
+        columns = ("n", "n_not_finite", "delta", "ties")
+        assert warehouse.rows("memory_gain", *columns, experiment="null score") == [(2, 0, pytest.approx(0.1), 1)]
+        assert warehouse.rows("memory_gain", *columns, experiment="not finite") == [(2, 1, pytest.approx(0.2), 0)]
+
+
+class TestCollectionRankings:
+    COLUMNS = ("rank", "backbone", "baseline", "weighted_average", "z_score", "n_ranked", "excluded")
+
+    def test_ties_share_a_rank_and_the_next_is_left_out(self, warehouse: WarehouseRows) -> None:
+        rows = warehouse.rows("collection_rankings", *self.COLUMNS, experiment="ranks", collection="Legal")
+        assert rows == [
+            (1, "Q", "mem0", 1.0, 10, 7, None),
+            (2, "P", "mem0", 0.9, 9, 7, None),
+            (3, "P", "wo_memory", 0.6, 6, 7, None),
+            (3, "Q", "a_mem", 0.6, 6, 7, None),
+            (3, "Q", "wo_memory", 0.6, 6, 7, None),
+            (6, "P", "a_mem", 0.5, 5, 7, None),
+            (7, "Q", "uno", 0.1, 1, 7, None),
+            (None, "Q", "light", None, None, 7, "no weighted_average is published"),
+        ]
+
+    def test_an_invalid_group_has_no_rank_and_no_number(self, warehouse: WarehouseRows) -> None:
+        row = warehouse.row("collection_rankings", experiment="ranks", collection="Open-Domain", baseline="uno")
+        assert [row[name] for name in ("rank", "weighted_average", "z_score", "rating", "rank_low")] == [None] * 5
+        assert row["excluded"] == "invalid: 2 of 2 responses failed"
+        assert row["rating_pool"] == "not rated: the group is invalid: 2 of 2 responses failed"
+
+    def test_invalid_groups_can_be_put_in(self, warehouse: WarehouseRows) -> None:
+        rows = warehouse.rows("collection_rankings_all", *self.COLUMNS, "rating", experiment="ranks",
+                              collection="Open-Domain", order="rank, backbone LIMIT 2")  # fmt: skip
+        assert rows[0] == (1, "Q", "uno", 0.95, 9.5, 5, None, None)
+        assert rows[1][:3] == (2, "P", "wo_memory")
+
+    def test_a_lone_pair_is_rated_by_hand(self, warehouse: WarehouseRows) -> None:
+        # a_mem wins 3 of 4 and loses 1; with the pseudo-tie 3.5 of 5, so 400 · log10(3.5 / 1.5) apart around 1000.
+        apart = 400 * math.log10(3.5 / 1.5)
+        rows = warehouse.rows("collection_rankings", "baseline", "rating", "rating_rank", experiment="gain")
+        assert rows == [
+            ("a_mem", pytest.approx(1000 + apart / 2, abs=1e-6), 1),
+            ("wo_memory", pytest.approx(1000 - apart / 2, abs=1e-6), 2),
+        ]
+
+    def test_the_judge_rates_where_it_cannot_tell_a_gain(self, warehouse: WarehouseRows) -> None:
+        apart = 400 * math.log10(2.5 / 0.5)
+        rows = warehouse.rows("collection_rankings", "protocol", "baseline", "rating", experiment="judge")
+        assert rows[0] == (LLM_JUDGE, "a_mem", pytest.approx(1000 + apart / 2, abs=1e-6))
+
+    def test_derived_scores_are_not_rated(self, warehouse: WarehouseRows) -> None:
+        rows = warehouse.rows("collection_rankings", "rating", "rating_pool", experiment="derived")
+        assert rows == [(None, "not rated: no two systems have a sample in common")] * 2
+
+    def test_ratings_say_how_they_were_made(self, warehouse: WarehouseRows) -> None:
+        (row,) = warehouse.rows("ratings", "pool", "tie_rule", "n_draws", "n_samples", "n_comparisons", "n_pool",
+                                experiment="gain", baseline="a_mem", collection="Legal")  # fmt: skip
+        assert row == (
+            "2 systems on 4 samples",
+            "scores that differ by at most 1e-09 count half; 1 tie added for each pair that met",
+            1000, 4, 4, 2,
+        )  # fmt: skip
+
+
+class TestLeaderboard:
+    COLUMNS = (
+        "backbone",
+        "baseline",
+        "rank",
+        "mean_weighted_average",
+        "mean_rank",
+        "n_collections",
+        "missing_collections",
+    )
+
+    def test_only_systems_with_every_collection_are_ranked(self, warehouse: WarehouseRows) -> None:
+        rows = warehouse.rows("leaderboard", *self.COLUMNS, experiment="ranks", split="domain")
+        # Ranks in Legal and Open-Domain: P a_mem 6 and 4; Q a_mem 3 and 1; wo_memory 3 and 1.
+        assert rows == [
+            ("P", "a_mem", 4, 0.5, 5, 2, None),
+            ("P", "mem0", None, None, None, 1, "Open-Domain (not published)"),
+            ("P", "wo_memory", 1, 0.6, 2, 2, None),
+            ("Q", "a_mem", 1, 0.6, 2, 2, None),
+            ("Q", "light", None, None, None, 0,
+             "Legal (no weighted_average is published), Open-Domain (not published)"),
+            ("Q", "mem0", None, None, None, 1, "Open-Domain (not published)"),
+            ("Q", "uno", None, None, None, 1, "Open-Domain (invalid: 2 of 2 responses failed)"),
+            ("Q", "wo_memory", 1, 0.6, 2, 2, None),
+        ]  # fmt: skip
+
+    def test_each_split_is_ranked_for_itself(self, warehouse: WarehouseRows) -> None:
+        rows = warehouse.rows("leaderboard", *self.COLUMNS, "n_ranked", experiment="ranks", split="task")
+        assert rows == [("Q", "a_mem", 1, 0.3, 1, 1, None, 1)]
+
+    def test_invalid_groups_can_be_put_in(self, warehouse: WarehouseRows) -> None:
+        rows = warehouse.rows("leaderboard_all", *self.COLUMNS, experiment="ranks", baseline="uno")
+        # Alone at the top of Open-Domain and last in Legal: all others move down by one in Open-Domain.
+        assert rows == [("Q", "uno", 4, pytest.approx(0.525), 4, 2, None)]
+
+    def test_sizes_are_means_over_samples(self, warehouse: WarehouseRows) -> None:
+        columns = ("mean_prompt_chars", "mean_response_chars")
+        where = {"experiment": "ranks", "split": "domain", "backbone": "P"}
+        assert warehouse.rows("leaderboard", *columns, **where, baseline="a_mem") == [(300, 25)]
+        assert warehouse.rows("leaderboard", *columns, **where, baseline="mem0") == [(None, None)]
+
+    def test_the_overall_rating_is_the_mean_of_the_collections(self, warehouse: WarehouseRows) -> None:
+        where = {"experiment": "ranks", "split": "domain", "backbone": "P", "baseline": "a_mem"}
+        row = warehouse.row("leaderboard", **where)
+        of_collections = warehouse.rows("collection_rankings", "rating", **where)
+        assert row["rating"] == pytest.approx(sum(rating for (rating,) in of_collections) / 2, abs=1e-6)
+        assert row["rating_pool"] == "4 systems over Legal, Open-Domain"
+        assert warehouse.row("leaderboard", **where | {"baseline": "mem0"})["rating"] is None
+
+
+class TestBaselineComparison:
+    def test_samples_are_compared_within_their_backbone(self, warehouse: WarehouseRows) -> None:
+        columns = ("baseline", "other_baseline", "n_backbones", "n_samples", "wins", "ties", "losses", "win_share")
+        rows = warehouse.rows("baseline_comparison", *columns, experiment="ranks", collection="Open-Domain")
+        # On each backbone a_mem 6 5 against wo_memory 4 5: one win, one tie.
+        assert rows == [
+            ("a_mem", "uno", 0, 0, None, None, None, None),
+            ("a_mem", "wo_memory", 2, 4, 2, 2, 0, 0.75),
+            ("uno", "wo_memory", 0, 0, None, None, None, None),
+        ]
+
+    def test_what_is_left_out_is_named(self, warehouse: WarehouseRows) -> None:
+        where = {"experiment": "ranks", "collection": "Open-Domain", "other_baseline": "uno"}
+        row = warehouse.row("baseline_comparison", **where)
+        assert (row["n_excluded"], row["excluded"]) == (1, "Q (uno invalid: 2 of 2 responses failed)")
+        row = warehouse.row("baseline_comparison_all", **where)
+        assert (row["n_backbones"], row["wins"], row["n_excluded"], row["excluded"]) == (1, 2, 0, None)
+
+    def test_nulls_and_infinities_are_not_compared(self, warehouse: WarehouseRows) -> None:
+        columns = ("n_samples", "wins", "ties", "losses")
+        assert warehouse.rows("baseline_comparison", *columns, experiment="null score") == [(2, 1, 1, 0)]
+        assert warehouse.rows("baseline_comparison", *columns, experiment="not finite") == [(2, 2, 0, 0)]
+
+
+class TestDataQuality:
+    def test_each_check_has_its_gravest_severity_and_counts(self, warehouse: WarehouseRows) -> None:
+        columns = ("check", "severity", "n_groups", "n_samples", "n_findings", "n_errors", "n_warnings", "n_infos",
+                   "example")  # fmt: skip
+        assert warehouse.rows("data_quality", *columns) == [
+            ("scale", "error", 2, 2, 4, 1, 2, 1, "a"),
+            ("suspect_group", "info", 1, 0, 1, 0, 0, 1, "suspect"),
+        ]
+
+
+class TestStatistics:
+    """What is computed at build time, and when it is not."""
+
+    @pytest.fixture
+    def rows(self, monkeypatch: pytest.MonkeyPatch) -> WarehouseRows:
+        rows = WarehouseRows()
+        _constants(rows)
+        for backbone in ("P", "Q"):
+            for split in (LEGAL, SHORT):
+                _system(rows, "e", "wo_memory", {"A": [2, 4]}, where=split, backbone=backbone)
+                _system(rows, "e", "a_mem", {"A": [4, 5]}, where=split, backbone=backbone)
+        rows.create_views()
+        self.computed: list[tuple[str, ...]] = []
+        for name in ("gain_rows", "rating_rows"):
+            monkeypatch.setattr(statistics, name, self._noting(getattr(statistics, name)))
+        return rows
+
+    def _noting(self, function: Any) -> Any:
+        def noted(key: tuple[str, ...], *arguments: Any) -> Any:
+            self.computed.append(tuple(key))
+            return function(key, *arguments)
+
+        return noted
+
+    def test_only_what_changed_is_computed_and_the_rest_is_the_same(self, rows: WarehouseRows, tmp_path: Path) -> None:
+        write_statistics(rows.connection, tmp_path / "1", None)
+        assert len(self.computed) == 4 + 2
+        self.computed.clear()
+        write_statistics(rows.connection, tmp_path / "2", tmp_path / "1")
+        assert self.computed == []
+        rows.connection.execute(
+            "UPDATE result_groups SET files = '[\"other\"]' "
+            "WHERE backbone = 'Q' AND split = 'task' AND baseline = 'a_mem'"
+        )
+        rows.connection.execute(
+            "UPDATE sample_scores SET score = 9, score_counted = 9 "
+            "WHERE backbone = 'Q' AND split = 'task' AND baseline = 'a_mem'"
+        )
+        write_statistics(rows.connection, tmp_path / "3", tmp_path / "2")
+        assert self.computed == [("e", "Q", "task", "Short-Long", METRICS), ("e", "task", METRICS)]
+        write_statistics(rows.connection, tmp_path / "4", None)
+        for table in STATISTICS:
+            first, second, third, fourth = (read_single(tmp_path / name, table) for name in "1234")
+            assert first == second
+            assert third == fourth != first
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            "UPDATE result_groups SET validity = 'invalid' WHERE backbone = 'Q' AND baseline = 'wo_memory'",
+            "DELETE FROM result_groups WHERE backbone = 'Q' AND baseline = 'wo_memory'",
+        ],
+        ids=["a group becomes invalid", "a group is gone"],
+    )
+    def test_a_change_of_the_groups_themselves_is_a_change(
+        self, rows: WarehouseRows, tmp_path: Path, change: str
+    ) -> None:
+        write_statistics(rows.connection, tmp_path / "1", None)
+        self.computed.clear()
+        rows.connection.execute(change)
+        write_statistics(rows.connection, tmp_path / "2", tmp_path / "1")
+        assert {key[1] for key in self.computed} == {"Q", "domain", "task"}
+        deltas = {
+            row["backbone"]: row["excluded"] for row in read_single(tmp_path / "2", TABLES["gain_tests"]).to_pylist()
+        }
+        assert deltas["P"] is None and deltas["Q"] is not None
+
+
+# The same once more, by other means -----------------------------------------------------------------------------------
+
+
+class Published:
+    """A generated archive read with `json` alone: a frame of samples, one of groups, and the constants."""
+
+    KEYS = ("experiment", "backbone", "split", "collection", "baseline")
+
+    def __init__(self, root: Path, constants: Path) -> None:
+        reference = json.loads(constants.read_text(encoding="utf-8"))
+        samples, groups = [], []
+        for line in (root / "manifest.jsonl").read_text(encoding="utf-8").splitlines():
+            entry = json.loads(line)
+            keys = [entry[name] for name in ("exp", "model", "dataset_type", "set_name", "baseline")]
+            summary, details, predictions = (
+                json.loads((root / entry["relative_dir"] / name).read_text(encoding="utf-8"))
+                for name in ("summary.json", "evaluate_details.json", "predict.json")
+            )
+            failed = {
+                (p["dataset"], p["test_idx"]): p["response"].strip() in ("", "Error: Unable to generate response.")
+                for p in predictions
+            }
+            limits = reference[keys[2]][keys[3]]["summary"]
+            of_group: dict[str, list[tuple[str, int]]] = {}
+            for name, index in sorted((d["dataset"], d["test_idx"]) for d in details):
+                of_group.setdefault("Locomo" if name.startswith("Locomo") else name, []).append((name, index))
+            for group, published in summary["details"].items():
+                low, high = limits["dataset_min"][group], limits["dataset_max"][group]
+                for (name, index), score in zip(of_group[group], published, strict=True):
+                    m = 0.0 if high == low else (score - low) / (high - low)
+                    samples.append((*keys, group, name, index, float(score), m, failed[name, index]))
+            invalid = sum(failed.values()) > len(failed) / 2
+            groups.append((*keys, summary["summary"]["weighted_average"], summary["summary"]["z_score"], invalid))
+        columns = ("group", "dataset", "test_idx", "score", "m", "failed")
+        self.samples = pd.DataFrame(samples, columns=[*self.KEYS, *columns])
+        self.groups = pd.DataFrame(groups, columns=[*self.KEYS, "weighted_average", "z_score", "invalid"])
+        self.valid = self.groups[~self.groups["invalid"]]
+        keys_of_valid = self.valid[list(self.KEYS)]
+        self.valid_samples = self.samples.merge(keys_of_valid, on=list(self.KEYS))
+
+
+@pytest.fixture(scope="module")
+def archive(make_archive: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two backbones with several samples of most datasets. One wo_memory answered nothing but the error text, and one
+    system failed on some samples."""
+    root = tmp_path_factory.mktemp("archives") / "archive"
+    shutil.copytree(make_archive("--models", "2", "--samples", "0.08"), root)
+    for baseline, share in (("wo_memory", 1.0), ("a_mem", 0.4)):
+        path = root / f"off-policy-{BROKEN}" / "task" / "Short-Long" / baseline / "predict.json"
+        records = json.loads(path.read_text(encoding="utf-8"))
+        for record in records[: int(len(records) * share)]:
+            record["response"] = "Error: Unable to generate response."
+        path.write_text(json.dumps(records), encoding="utf-8")
+    return root
+
+
+@pytest.fixture(scope="module")
+def published(archive: Path, archives: Path) -> Published:
+    return Published(archive, archives.parent / "reference" / "normalization.json")
+
+
+@pytest.fixture(scope="module")
+def built(archive: Path) -> Path:
+    return warehouse_of(archive)
+
+
+@pytest.fixture(scope="module")
+def database(built: Path) -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(str(built / "memorybench.duckdb"), read_only=True)
+
+
+def _holm(p_values: Sequence[float]) -> list[float]:
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    adjusted = [0.0] * len(p_values)
+    for rank, i in enumerate(order):
+        adjusted[i] = max(min(1.0, (len(order) - earlier) * p_values[j]) for earlier, j in enumerate(order[: rank + 1]))
+    return adjusted
+
+
+def _flips(sums: np.ndarray) -> float:
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=len(sums) - 1)))
+    # The first sign stays: each pattern and its mirror image reach the threshold together.
+    totals = np.abs(sums[0] + signs @ sums[1:]) if len(sums) > 1 else np.abs(sums)
+    return float((totals >= abs(sums.sum()) - 1e-12).mean())
+
+
+class TestAgainstAnotherComputation:
+    def test_gains(self, published: Published, database: duckdb.DuckDBPyConnection) -> None:
+        family = ["experiment", "backbone", "split", "collection"]
+        stored = (
+            database.execute("SELECT * FROM memory_gain WHERE excluded IS NULL").df().set_index([*family, "baseline"])
+        )
+        reference = published.valid_samples.query("baseline == 'wo_memory'")
+        others = published.valid_samples.query("baseline != 'wo_memory'")
+        paired = others.merge(reference, on=[*family, "group", "dataset", "test_idx"], suffixes=("", "_r"))
+        paired["d"] = paired["m"] - paired["m_r"]
+        n_checked, n_tested = 0, 0
+        for _, of_family in paired.groupby(family):
+            p_values: dict[tuple[str, ...], float] = {}
+            flips: dict[tuple[str, ...], float] = {}
+            for key, rows in of_family.groupby([*family, "baseline"]):
+                row = stored.loc[key]
+                n_checked += 1
+                d = rows["d"]
+                valid = d[~(rows["failed"] | rows["failed_r"])]
+                assert row["n"] == len(d)
+                assert row["delta"] == pytest.approx(d.mean(), abs=1e-9)
+                assert row["delta_valid"] == pytest.approx(valid.mean(), abs=1e-9)
+                assert (row["wins"], row["losses"]) == ((d > 1e-9).sum(), (d < -1e-9).sum())
+                assert row["n_failed_baseline"] == rows["failed"].sum()
+                strata = rows.groupby("group")["d"]
+                if strata.size().min() >= 2:
+                    n_tested += 1
+                    se = math.sqrt((strata.size() * strata.var(ddof=1)).sum()) / len(d)
+                    df = len(d) - strata.ngroups
+                    assert row["se_stratified"] == pytest.approx(se, abs=1e-9)
+                    interval = stats.t.interval(0.95, df, loc=d.mean(), scale=se)
+                    assert (row["ci_low"], row["ci_high"]) == pytest.approx(interval, abs=1e-9)
+                    p_values[key] = 2 * stats.t.sf(abs(d.mean()) / se, df)
+                    assert row["p_stratified"] == pytest.approx(p_values[key], abs=1e-9)
+                clusters = rows.groupby("dataset")["d"]
+                deviations = clusters.sum() - clusters.size() * d.mean()
+                c = clusters.ngroups
+                se = math.sqrt(c / (c - 1) * (deviations**2).sum()) / len(d)
+                assert row["se_clustered"] == pytest.approx(se, abs=1e-9)
+                interval = stats.t.interval(0.95, c - 1, loc=d.mean(), scale=se)
+                assert (row["ci_clustered_low"], row["ci_clustered_high"]) == pytest.approx(interval, abs=1e-9)
+                flips[key] = _flips(clusters.sum().to_numpy())
+                assert row["p_clustered"] == pytest.approx(flips[key], abs=1e-9)
+                assert row["testable"] == (2.0 ** (1 - c) * len(of_family["baseline"].unique()) <= 0.05)
+            for name, tested in (("p_stratified_holm", p_values), ("p_clustered_holm", flips)):
+                for key, adjusted in zip(tested, _holm(list(tested.values())), strict=True):
+                    assert stored.loc[key, name] == pytest.approx(adjusted, abs=1e-9)
+        assert n_checked == len(stored) == 100
+        assert n_tested > 50
+        assert not stored.index.isin([("off-policy", BROKEN, "task", "Short-Long", "a_mem")]).any()
+
+    def test_rankings_and_leaderboard(self, published: Published, database: duckdb.DuckDBPyConnection) -> None:
+        place = ["experiment", "split", "collection"]
+        system = ["experiment", "split", "backbone", "baseline"]
+        ranked = published.valid.copy()
+        ranked["rank"] = ranked.groupby(place)["weighted_average"].rank(method="min", ascending=False)
+        keys = list(Published.KEYS)
+        stored = database.execute("SELECT * FROM collection_rankings WHERE rank IS NOT NULL").df().set_index(keys)
+        expected = ranked.set_index(keys)
+        assert stored.index.sort_values().equals(expected.index.sort_values())
+        for name in ("rank", "weighted_average", "z_score"):
+            assert np.allclose(stored[name].sort_index(), expected[name].sort_index(), rtol=0, atol=1e-9)
+
+        needed = ranked.groupby(["experiment", "split"])["collection"].nunique()
+        means = ranked.groupby(system).agg(n=("collection", "size"), weighted_average=("weighted_average", "mean"),
+                                           z_score=("z_score", "mean"), rank=("rank", "mean")).reset_index()  # fmt: skip
+        complete = means[
+            means["n"] == needed.loc[list(zip(means["experiment"], means["split"], strict=True))].to_numpy()
+        ]
+        complete = complete.assign(
+            place=complete.groupby(["experiment", "split"])["weighted_average"].rank(method="min", ascending=False)
+        ).set_index(system).sort_index()  # fmt: skip
+        board = database.execute("SELECT * FROM leaderboard").df().set_index(system).sort_index()
+        assert len(board) == len(means)
+        assert board["missing_collections"].notna().sum() == len(means) - len(complete) > 0
+        board = board[board["rank"].notna()]
+        assert board.index.equals(complete.index)
+        for ours, theirs in (("rank", "place"), ("mean_weighted_average", "weighted_average"),
+                             ("mean_z_score", "z_score"), ("mean_rank", "rank")):  # fmt: skip
+            assert np.allclose(board[ours].astype(float), complete[theirs], rtol=0, atol=1e-9)
+
+    def test_baseline_comparison(self, published: Published, database: duckdb.DuckDBPyConnection) -> None:
+        columns = ["experiment", "backbone", "split", "collection", "dataset", "test_idx"]
+        samples = published.valid_samples
+        both = samples.merge(samples, on=columns, suffixes=("", "_o"))
+        both = both[both["baseline"] < both["baseline_o"]]
+        d = both["score"] - both["score_o"]
+        both = both.assign(wins=d > 1e-9, ties=d.abs() <= 1e-9, losses=d < -1e-9, n=1)
+        counts = both.groupby(["experiment", "split", "collection", "baseline", "baseline_o"])
+        expected = counts[["n", "wins", "ties", "losses"]].sum().reset_index().to_numpy().tolist()
+        stored = database.execute(
+            "SELECT experiment, split, collection, baseline, other_baseline, n_samples, wins, ties, losses "
+            "FROM baseline_comparison WHERE n_samples > 0 ORDER BY ALL"
+        ).fetchall()
+        assert [list(row) for row in stored] == sorted(expected)
+
+    def test_ratings(self, published: Published, database: duckdb.DuckDBPyConnection) -> None:
+        stored = database.execute("SELECT * FROM ratings").df()
+        overall: dict[str, dict[tuple[str, str], list[float]]] = {}
+        for (split, collection), rows in published.valid_samples.groupby(["split", "collection"]):
+            ratings = _logistic_regression(rows)
+            found = stored[(stored["split"] == split) & (stored["collection"] == collection)]
+            assert found["rating"].notna().sum() == len(ratings)
+            for row in found.dropna(subset="rating").itertuples():
+                assert row.rating == pytest.approx(ratings[row.backbone, row.baseline], abs=1e-6)
+                assert row.rating_low <= row.rating <= row.rating_high
+            for system, rating in ratings.items():
+                overall.setdefault(split, {}).setdefault(system, []).append(rating)
+            _check_bounds(found)
+        for split, systems in overall.items():
+            most = max(map(len, systems.values()))
+            means = {system: sum(of) / most for system, of in systems.items() if len(of) == most}
+            found = stored[(stored["split"] == split) & stored["collection"].isna()]
+            found = found.dropna(subset="rating")
+            assert {(row.backbone, row.baseline) for row in found.itertuples()} == means.keys()
+            for row in found.itertuples():
+                assert row.rating == pytest.approx(means[row.backbone, row.baseline], abs=1e-6)
+            _check_bounds(found)
+
+
+def _logistic_regression(rows: pd.DataFrame) -> dict[tuple[str, str], float]:
+    """Strengths by Newton's method on one observation for each comparison, half of two for a tie; points around 1000."""
+    table = rows.pivot(index=["dataset", "test_idx"], columns=["backbone", "baseline"], values="score")
+    systems, scores = list(table.columns), table.to_numpy()
+    n = len(systems)
+    won, played = np.zeros((n, n)), np.zeros((n, n))
+    for sample in scores:
+        difference = sample[:, None] - sample[None, :]
+        won += np.where(np.abs(difference) <= 1e-9, 0.5, difference > 0) * ~np.isnan(difference)
+        played += ~np.isnan(difference)
+    off = ~np.eye(n, dtype=bool)
+    won, played = np.where(off & (played > 0), won + 0.5, 0), np.where(off & (played > 0), played + 1, 0)
+    strength = np.zeros(n)
+    for _ in range(100):
+        p = 1 / (1 + np.exp(strength[None, :] - strength[:, None]))
+        gradient = (won - played * p).sum(axis=1)
+        information = played * p * (1 - p)
+        step = np.linalg.lstsq(np.diag(information.sum(axis=1)) - information, gradient, rcond=None)[0]
+        strength += step
+        if np.abs(step).max() < 1e-13:
+            break
+    points = 1000 + 400 / math.log(10) * (strength - strength.mean())
+    return dict(zip(systems, points, strict=True))
+
+
+def _check_bounds(found: pd.DataFrame) -> None:
+    rated = found.dropna(subset="rating")
+    for row in rated.itertuples():
+        assert row.rank_low == 1 + sum(other.rating_low > row.rating_high for other in rated.itertuples())
+        assert row.rank_high == len(rated) - sum(other.rating_high < row.rating_low for other in rated.itertuples())
+        assert row.rank == 1 + sum(other.rating > row.rating + 1e-9 for other in rated.itertuples())
+
+
+# The command ----------------------------------------------------------------------------------------------------------
+
+
+class TestTableCommand:
+    def run(self, built: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+        assert main(["table", *arguments, "--warehouse", str(built)]) == 0
+        return capsys.readouterr().out
+
+    @pytest.mark.parametrize(
+        ("name", "style"),
+        [
+            *itertools.product(
+                [*LAYOUTS, *(f"{name}_all" for name in SWITCHED)], ["table", "markdown", "latex", "csv"]
+            ),
+            *((view.name, "table") for view in list_views() if layout(view.name) is None),
+        ],
+    )
+    def test_every_view_in_every_format(
+        self, built: Path, capsys: pytest.CaptureFixture[str], name: str, style: str
+    ) -> None:
+        assert self.run(built, capsys, name, "--format", style)
+
+    def test_gains_in_markdown(self, built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        out = self.run(
+            built, capsys, "memory_gain", "--collection", "Legal", "--backbone", BROKEN, "--format", "markdown"
+        )
+        lines = out.splitlines()
+        assert lines[0].startswith(
+            "| backbone | split | collection | baseline | gain | 95% interval | these datasets |"
+        )
+        assert sum("| **" in line for line in lines) == 1  # the best
+        verdicts = [line.split(" | ")[6:8] for line in lines[2:]]
+        assert {these for these, _ in verdicts} <= {"n.s.", "better", "worse"}
+        assert {other for _, other in verdicts} == {"cannot tell"}  # of three datasets
+
+    def test_the_best_is_bold_in_latex(self, built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        out = self.run(built, capsys, "leaderboard", "--split", "domain", "--format", "latex")
+        assert out.count(r"\textbf{") == 4  # weighted_average, z_score, mean_rank, rating
+        out = self.run(built, capsys, "weighted_average", "--format", "latex")
+        assert out.count(r"\textbf{") == out.count("DeepSeek") + out.count("Mistral") == 14
+
+    def test_machines_get_every_column(self, built: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        rows = json.loads(self.run(built, capsys, "leaderboard_all", "--format", "json"))
+        (view,) = (view for view in list_views() if view.name == "leaderboard_all")
+        assert list(rows[0]) == list(view.columns)
+
+    @pytest.mark.parametrize("name", [*SWITCHED, "results", "weighted_average"])
+    def test_a_table_fits_a_terminal(self, built: Path, name: str) -> None:
+        command = [sys.executable, "-m", "pipelines.cli", "table", name, "--warehouse", str(built)]
+        leader, follower = pty.openpty()
+        environment = os.environ | {"COLUMNS": "80"}
+        with subprocess.Popen(
+            command, stdout=follower, stderr=subprocess.DEVNULL, cwd=ROOT, env=environment
+        ) as process:
+            os.close(follower)
+            out = b""
+            try:
+                while data := os.read(leader, 1 << 16):
+                    out += data
+            except OSError:
+                pass  # how Linux says that the other end is closed
+        os.close(leader)
+        assert process.returncode == 0
+        lines = out.decode().replace("\x1b[1m", "").replace("\x1b[0m", "").splitlines()
+        assert len(lines) > 20
+        assert max(map(len, lines)) <= 80, max(lines, key=len)
+
+
+def test_the_example_runs(built: Path, tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "docs" / "example_analysis.py"), str(built), str(tmp_path / "gains.svg")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "weighted_average" in done.stdout and "cannot tell" in done.stdout
+    assert (tmp_path / "gains.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_views_with_invalid_groups_have_the_columns_of_those_without() -> None:
+    views = {view.name: view for view in list_views()}
+    for name in SWITCHED:
+        assert views[name].output_columns == views[f"{name}_all"].output_columns
+        assert quoted(name) != quoted(f"{name}_all")
