@@ -29,7 +29,7 @@ Z_SCORE = group_files()["summary.json"]["summary"]["z_score"]
 Pair = tuple[MemoryBenchResults, PublishedArchive]
 
 
-@pytest.fixture(scope="module", params=["real_archive", "traps_archive"])
+@pytest.fixture(scope="module", params=["real_archive", pytest.param("traps_archive", marks=pytest.mark.full)])
 def pair(request: pytest.FixtureRequest) -> Pair:
     archive = request.getfixturevalue(request.param)
     return MemoryBenchResults.from_warehouse(warehouse_of(archive)), PublishedArchive(archive)

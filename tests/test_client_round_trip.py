@@ -38,7 +38,7 @@ def sample_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     "archive",
     [
         "real_archive",
-        "traps_archive",
+        pytest.param("traps_archive", marks=pytest.mark.full),
         pytest.param("generated_archive", marks=pytest.mark.full),
         pytest.param("sample_archive", marks=pytest.mark.full),
     ],

@@ -324,6 +324,7 @@ def _break_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("unchecked")
+@pytest.mark.full
 class TestSelections:
     def test_one_partition_is_read_again_and_published_by_itself(
         self, instance: Any, archive: Any, tmp_path: Path

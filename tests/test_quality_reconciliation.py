@@ -300,7 +300,7 @@ def test_one_changed_number_is_found_and_no_other(tmp_path: Path) -> None:
         assert float(finding.message.removeprefix(start).split(" ")[0]) == pytest.approx(right, abs=1e-12)
 
 
-@pytest.mark.parametrize("archive", ["generated_archive", "traps_archive"])
+@pytest.mark.parametrize("archive", ["generated_archive", pytest.param("traps_archive", marks=pytest.mark.full)])
 def test_in_a_generated_archive_nothing_differs(archive: str, request: pytest.FixtureRequest) -> None:
     groups = outcomes_of(warehouse_of(request.getfixturevalue(archive)))
     assert len(groups) == 244

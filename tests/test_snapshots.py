@@ -129,7 +129,14 @@ def test_a_connection_that_is_open_during_refreshes_keeps_answering(archive: Han
     assert len(list((tmp_path / "warehouse" / "snapshots").iterdir())) == 2
 
 
-@pytest.mark.parametrize("step", ["load", "assemble", "build_database", "validate", "publish", "rename"])
+@pytest.mark.parametrize(
+    "step",
+    [
+        "load",
+        *(pytest.param(step, marks=pytest.mark.full) for step in ("assemble", "build_database", "validate", "publish")),
+        "rename",
+    ],
+)
 def test_a_kill_after_any_step_leaves_the_old_warehouse_and_the_next_build_repairs(
     archive: HandmadeArchive, tmp_path: Path, step: str
 ) -> None:
