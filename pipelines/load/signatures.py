@@ -1,7 +1,7 @@
 """Remembers which digest a file's signature stood for, so that an unchanged file is not read again.
 
 A signature is cheap (size, times and inode of a local file; the blob id of the Hub) and a digest is what counts. When
-the source was last asked, and which revision it had, stands here too: a refresh that finds nothing new publishes nothing.
+the source was last asked, and which revision it had, stands here too: a refresh that finds nothing publishes nothing.
 The memory is a convenience: where it is lost, files are read again and nothing else changes.
 """
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -76,18 +76,9 @@ class SqlFile:
     columns: dict[str, str] = field(default_factory=dict)
     parameters: dict[str, str] = field(default_factory=dict)
 
-    @cached_property
+    @property
     def _tree(self) -> exp.Query:
-        import sqlglot
-        from sqlglot import exp
-
-        try:
-            tree = sqlglot.parse_one(self.sql, read=_DIALECT)
-        except sqlglot.ParseError as error:
-            raise SqlFileError(f"{self.file}: sqlglot cannot parse it: {error}") from error
-        if not isinstance(tree, exp.Query):
-            raise SqlFileError(f"{self.file}: it has to be one SELECT.")
-        return tree
+        return _parsed(self.sql, self.file)
 
     @cached_property
     def output_columns(self) -> tuple[str, ...]:
@@ -122,6 +113,21 @@ class SqlFile:
                 "in another order" if not missing and not extra else "",
             ]
             raise SqlFileError(f"{self.file}: header and SELECT disagree in columns: {'; '.join(filter(None, parts))}.")
+
+
+@lru_cache(maxsize=128)
+def _parsed(sql: str, file: str) -> exp.Query:
+    """The statement as a tree; remembered, because a process that builds more than once reads the same files again."""
+    import sqlglot
+    from sqlglot import exp
+
+    try:
+        tree = sqlglot.parse_one(sql, read=_DIALECT)
+    except sqlglot.ParseError as error:
+        raise SqlFileError(f"{file}: sqlglot cannot parse it: {error}") from error
+    if not isinstance(tree, exp.Query):
+        raise SqlFileError(f"{file}: it has to be one SELECT.")
+    return tree
 
 
 @dataclass(frozen=True)
