@@ -115,4 +115,7 @@ def write_single(parquet_dir: Path, table: Table, rows: pa.Table) -> None:
 def read_single(parquet_dir: Path, table: Table) -> pa.Table:
     """Read a table that is one file; without rows where the snapshot is older than the table."""
     path = single_file(parquet_dir, table.name)
-    return pq.read_table(path) if path.exists() else table.arrow_schema().empty_table()
+    if not path.exists():
+        return table.arrow_schema().empty_table()
+    with pq.ParquetFile(path) as file:  # read_table would import pandas, 0.4 s
+        return file.read()

@@ -189,7 +189,9 @@ def _sync(directory: Path) -> None:
 def snapshot_size(path: Path) -> dict[str, Any]:
     """Bytes of the database and of each Parquet table, for status."""
     parquet = {
-        table.name: sum(file.stat().st_size for file in table.rglob("*.parquet"))
+        table.name: sum(
+            os.stat(os.path.join(folder, name)).st_size for folder, _, names in os.walk(table) for name in names
+        )
         for table in sorted((path / PARQUET).iterdir())
     }
     return {"database": (path / DATABASE).stat().st_size, "parquet": parquet}

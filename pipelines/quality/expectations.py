@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 from pipelines.archive.groups import EVALUATE_DETAILS, RUN_CONFIG, SUMMARY
 from pipelines.findings import Severity
 from pipelines.load.views import literal, quoted
-from pipelines.quality.gx_runner import preload
 from schemas import TABLES
 from schemas.model import DUCKDB_TYPES, KEYS, LLM_JUDGE, METRICS, Column, Reference, Table
 from schemas.reference.datasets import MetricRange, metric_range, score_range
@@ -30,7 +29,6 @@ from schemas.reference.datasets import MetricRange, metric_range, score_range
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Expectation", "Suite", "contract_suite", "preload", "suites"]
 
 #: The widest scale that a judge's scores were seen on; which of the known scales a group has is told by its values.
 JUDGE_RANGE = (0.0, 10.0)

@@ -25,12 +25,10 @@ from pipelines.load.partitions import PART, read_single
 from pipelines.load.snapshots import DATABASE, PARQUET, QUALITY
 from pipelines.load.views import literal, quoted
 from pipelines.quality.audits import AuditResult, Outcome, create_relations, reconciliation_outcomes, run_audits
-from pipelines.quality.expectations import contract_suite, preload, suites
+from pipelines.quality.expectations import contract_suite, suites
 from pipelines.quality.gx_runner import SuiteResult, run_suites
 from schemas import TABLES
 from schemas.model import KEYS
-
-__all__ = ["QualityResult", "check_database", "opened", "preload", "validate_snapshot", "write_data_docs"]
 
 DATA_DOCS = "data_docs"
 _CATALOG = "memorybench"

@@ -22,7 +22,40 @@
 -- column rank_high: The worst rank by rating that the intervals allow.
 -- column rating_pool: What the system was rated against, or why it was not rated.
 -- column excluded: Why the system is not ranked; NULL where it is.
-WITH better AS (
+WITH published AS (
+    SELECT
+        summary_metrics.group_id,
+        summary_metrics.protocol,
+        MAX(summary_metrics.value) FILTER (WHERE summary_metrics.metric = 'weighted_average') AS weighted_average,
+        MAX(summary_metrics.value) FILTER (WHERE summary_metrics.metric = 'z_score') AS z_score
+    FROM summary_metrics
+    GROUP BY
+        summary_metrics.group_id,
+        summary_metrics.protocol
+),
+
+systems AS (
+    SELECT
+        comparable.experiment,
+        comparable.backbone,
+        comparable.split,
+        comparable.collection,
+        comparable.baseline,
+        comparable.group_id,
+        comparable.protocol,
+        published.weighted_average,
+        published.z_score,
+        comparable.excluded
+    FROM comparable_groups{_all} AS comparable
+    LEFT JOIN published
+        ON
+            comparable.group_id = published.group_id
+            AND comparable.protocol = published.protocol
+            AND comparable.excluded IS NULL
+            AND ABS(published.weighted_average) <= 1.7976931348623157e308
+),
+
+better AS (
     SELECT
         systems.experiment,
         systems.backbone,
@@ -48,7 +81,7 @@ WITH better AS (
             ORDER BY systems.weighted_average DESC
             RANGE BETWEEN UNBOUNDED PRECEDING AND CAST(1e-9 AS DOUBLE) PRECEDING
         ) AS n_better
-    FROM comparable_groups{_all} AS systems
+    FROM systems
 )
 
 SELECT
