@@ -23,7 +23,7 @@ from tests.test_snapshots import content
 
 FAST_SEEDS = range(20)
 SOAK_SEEDS = range(20, 520)
-FEW_BUILDS = range(6)
+FEW_BUILDS = [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(1, 6))]
 
 
 def loaded(root: Path, parquet: Path) -> dict[str, LoadedGroup]:
