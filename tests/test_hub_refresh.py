@@ -185,7 +185,7 @@ SUMMARY_TABLE = "SELECT group_id, protocol, value, value_text FROM {} WHERE metr
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
+def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
     root = tmp_path_factory.mktemp("story")
     archive = make_archive(root / "archive")
     summary = archive.root / folder(A_MEM) / "summary.json"
@@ -237,7 +237,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
                 query(told.warehouse, RESULTS.format("results")),
                 query(told.warehouse, SUMMARY_TABLE.format("summary_metrics")),
             )
-        yield told
+    return told  # outside of the patches: a fixture that yields within them would leave them to the whole module
 
 
 class TestRefresh:
