@@ -22,9 +22,9 @@ import pyarrow.parquet as pq
 from pipelines.archive.groups import GROUP_FILES, GroupKey
 from pipelines.archive.json_equality import same_json
 from pipelines.archive.json_reader import dumps, loads
-from pipelines.client.group_files import restore_file
 from pipelines.errors import BadRecord
 from pipelines.load.partitions import partition_file
+from pipelines.normalize.restore import restore_file
 from schemas import TABLES
 from schemas.model import KEYS
 
