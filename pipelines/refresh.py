@@ -143,6 +143,16 @@ class RefreshRun:
                 if run._partial is not None:
                     warehouse.discard(run._partial)
 
+    @property
+    def unpublished(self) -> Path | None:
+        """The folder of the snapshot being made, from `load` to `publish`."""
+        return self._partial
+
+    @property
+    def rows_by_group(self) -> dict[str, dict[str, Any]]:
+        """The rows that result_groups will have, by group id; none before `assemble`."""
+        return {} if self._assembly is None else self._assembly.rows
+
     def plan(self) -> Plan:
         """List the source and decide what to load. Reads no data file."""
         for name, _ in self.options.select:
@@ -216,21 +226,19 @@ class RefreshRun:
         yield from _load_in_processes(tasks, workers)
 
     def _task(self, group: ArchiveGroup, paths: dict[str, Path], row: dict[str, Any] | None) -> LoadTask:
-        assert self._partial is not None
         known = None
         if row is not None and row["status"] in ("complete", "partial") and not self.options.full:
             known = assembly.digests(row) if assembly.same_place(group, row) else None
-        return LoadTask(group, paths, self._partial / PARQUET, known)
+        return LoadTask(group, paths, self._require_partial() / PARQUET, known)
 
     def assemble(self) -> bool:
         """Put the new snapshot's Parquet together: what was loaded, links to what stays, and the single-file tables.
 
         Returns whether anything differs from the published snapshot; if not, there is nothing to publish.
         """
-        plan = self._require_plan()
-        assert self._partial is not None
-        self._assembly = assembly.assemble(plan.listing, plan.previous_rows, plan.previous, self.loaded, plan.kept)
-        result = self._assembly
+        plan, partial = self._require_plan(), self._require_partial()
+        result = assembly.assemble(plan.listing, plan.previous_rows, plan.previous, self.loaded, plan.kept)
+        self._assembly = result
         self.report.revision = result.revision
         self.report.groups_by_status = result.groups_by_status
         self.report.findings = result.findings
@@ -246,7 +254,7 @@ class RefreshRun:
             return False
         self.report.added, self.report.changed = result.added, result.changed
         self.report.removed = plan.removed
-        assembly.write(result, plan.previous, self._partial / PARQUET)
+        assembly.write(result, plan.previous, partial / PARQUET)
         return True
 
     def build_database(self) -> list[str]:
@@ -258,8 +266,8 @@ class RefreshRun:
         plan, partial = self._require_plan(), self._require_partial()
         previous = plan.previous.parquet if plan.previous and not self.options.full else None
         last = self.warehouse.current()  # which another version of this program may have made
-        assert self._assembly is not None
-        history = HistoryUpdate(last.parquet if last else None, _refresh_id(partial), self._assembly.revision)
+        revision = self._require_assembly().revision
+        history = HistoryUpdate(last.parquet if last else None, _refresh_id(partial), revision)
         return build_database(
             partial / DATABASE,
             partial / PARQUET,
@@ -282,8 +290,7 @@ class RefreshRun:
 
     def publish(self) -> Snapshot:
         """Record the refresh and swap the link: from here on readers see the new snapshot."""
-        partial = self._require_partial()
-        assert self._assembly is not None
+        partial, assembled = self._require_partial(), self._require_assembly()
         number = _refresh_id(partial)
         assembly.record_refresh(
             partial / PARQUET,
@@ -294,14 +301,14 @@ class RefreshRun:
                 "started": self.started,
                 "ended": datetime.now(UTC),
                 "source": self.source.name,
-                "revision": self._assembly.revision,
+                "revision": assembled.revision,
                 "groups_added": len(self.report.added),
                 "groups_changed": len(self.report.changed),
                 "groups_removed": len(self.report.removed),
-                "groups_quarantined": sum(self._assembly.groups_by_status.get(s, 0) for s in ("quarantined", "stale")),
+                "groups_quarantined": sum(assembled.groups_by_status.get(s, 0) for s in ("quarantined", "stale")),
             },
         )
-        info = SnapshotInfo(FORMAT, number, self.source.name, self._assembly.revision, self.options.embed_prompts)
+        info = SnapshotInfo(FORMAT, number, self.source.name, assembled.revision, self.options.embed_prompts)
         snapshot = self.warehouse.publish(partial, info)
         self._partial = None
         self.report.published = snapshot
@@ -317,6 +324,11 @@ class RefreshRun:
         if self._partial is None:
             raise RuntimeError("call load() first")
         return self._partial
+
+    def _require_assembly(self) -> assembly.Assembly:
+        if self._assembly is None:
+            raise RuntimeError("call assemble() first")
+        return self._assembly
 
 
 def _preload() -> None:
