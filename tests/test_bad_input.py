@@ -29,6 +29,8 @@ from tests.handmade import (
     prediction,
 )
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 SUMMARY = f"{folder(A_MEM)}/summary.json"
 TRUNCATED = json.dumps(group_files()["predict.json"], indent=4).encode()[:-40]
 

@@ -16,7 +16,6 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-import pipelines.refresh
 from pipelines.archive.sources import open_source
 from pipelines.config import BuildOptions
 from pipelines.errors import PublicationBlocked, SourceError, WarehouseLocked
@@ -54,13 +53,6 @@ def archive(tmp_path: Path) -> HandmadeArchive:
     for keys in (A_MEM, WO_MEMORY, MEM0):
         made.add(keys)
     return made
-
-
-@pytest.fixture
-def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaves the checks of quality out, which cost most of a small refresh."""
-    monkeypatch.setattr(pipelines.refresh, "_preload", lambda: None)
-    monkeypatch.setattr(pipelines.refresh.RefreshRun, "validate", lambda run: [])
 
 
 def config(source: Path | str, warehouse: Path, **build: Any) -> dict[str, Any]:

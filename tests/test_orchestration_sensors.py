@@ -9,7 +9,6 @@ from typing import Any
 import dagster as dg
 import pytest
 
-import pipelines.refresh
 from pipelines.archive.sources import open_source
 from pipelines.load.lock import warehouse_lock
 from pipelines.load.snapshots import Warehouse
@@ -34,13 +33,6 @@ def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
     home.mkdir()
     with dg.DagsterInstance.local_temp(str(home), overrides={"telemetry": {"enabled": False}}) as made:
         yield made
-
-
-@pytest.fixture
-def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaves the checks of quality out, which cost most of a small refresh."""
-    monkeypatch.setattr(pipelines.refresh, "_preload", lambda: None)
-    monkeypatch.setattr(pipelines.refresh.RefreshRun, "validate", lambda run: [])
 
 
 @pytest.fixture
