@@ -289,8 +289,8 @@ def large_group(bench: Bench) -> Section:
 
 def history(bench: Bench) -> Section:
     """A warehouse that is refreshed over and over, each time with new numbers for two groups in a hundred."""
-    size = Size(min(bench.size.samples, 0.04), 160)
-    archive = archives.working_copy(archives.generated(bench.folder, size), bench.folder / "changing")
+    original = bench.archive or archives.generated(bench.folder, Size(min(bench.size.samples, 0.04), 160))
+    archive = archives.working_copy(original, bench.folder / "changing")
     warehouse = bench.warehouse
     alternate({"first": Run(mbw_build(archive, warehouse), remove(warehouse), PUBLISHED)}, 1)
     count = max(1, archives.group_count(archive) // 50)

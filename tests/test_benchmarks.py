@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import archives
+from benchmarks import archives, sections
 from benchmarks.archives import Size
 from benchmarks.measure import Figures, Run, alternate
 from benchmarks.report import Figure, fixed_and_variable, markdown, median_steps, number, targets
 from pipelines.archive.local import LocalSource
 from pipelines.load.snapshots import Warehouse
 from pipelines.refresh import refresh
+from tests.handmade import A_MEM, MEM0, WO_MEMORY, HandmadeArchive
 
 TINY = Size(0.001, 10)
 
@@ -88,6 +89,28 @@ def test_an_archive_is_generated_once_changed_in_its_copy_and_restored(tmp_path:
     archives.restore(archive, copy)
     assert {path: (copy / path.relative_to(archive)).read_bytes() for path in files} == files
     assert not list(copy.glob(f"*{archives.NEW_BACKBONE}*"))
+
+
+@pytest.mark.full
+def test_refreshes_and_a_history_are_measured_on_any_archive_and_leave_it_alone(tmp_path: Path) -> None:
+    archive = HandmadeArchive(tmp_path / "archive")
+    for keys in (A_MEM, WO_MEMORY, MEM0):
+        archive.add(keys)
+    files = {path: path.read_bytes() for path in archive.root.rglob("*.json*")}
+    bench = sections.Bench(tmp_path / "bench", TINY, 1, archive.root, 0, 2)
+    bench.folder.mkdir()
+    section = sections.refreshes(bench)
+    assert [figure.name for figure in section.figures] == [
+        "refresh with nothing changed",
+        "refresh with one new backbone",
+    ]
+    assert "| 1 of 3 groups changed | " in section.tables["Refreshes"]
+    assert "do not depend on how much changed" in section.tables["Refreshes"]
+    table = sections.history(bench).tables["A history of 2 refreshes"]
+    first, last = ([cell.strip() for cell in line.split("|")] for line in table.splitlines()[2:])
+    assert int(last[3]) > int(first[3]) > 0
+    assert {path: path.read_bytes() for path in archive.root.rglob("*.json*")} == files
+    assert not bench.warehouse.exists()
 
 
 @pytest.mark.full
