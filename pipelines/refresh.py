@@ -8,15 +8,16 @@ run the same code; neither holds logic.
 from __future__ import annotations
 
 import errno
+import os
 import signal
 import threading
-from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Generator, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from multiprocessing import forkserver, get_context
+from multiprocessing import forkserver, get_context, parent_process, resource_tracker
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -74,15 +75,18 @@ class RefreshReport:
     removed: list[str] = field(default_factory=list)
     groups_by_status: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+    #: What went wrong once the snapshot was published, in sentences.
+    warnings: list[str] = field(default_factory=list)
     bytes_read: int = 0
     #: How long each step took.
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
     def needs_attention(self) -> bool:
-        """Published, but a group is quarantined or stale, or a check failed: exit status 3."""
+        """Published, but a group is quarantined or stale, a check failed, or what follows the publication did: exit
+        status 3."""
         bad = self.groups_by_status.get("quarantined", 0) + self.groups_by_status.get("stale", 0)
-        return bool(bad) or any(finding.severity == "error" for finding in self.findings)
+        return bool(bad or self.warnings) or any(finding.severity == "error" for finding in self.findings)
 
 
 def refresh(
@@ -134,14 +138,15 @@ class RefreshRun:
         """Hold the warehouse's lock while the body runs; whatever was not published by its end is deleted."""
         warehouse.create()
         with warehouse_lock(warehouse.root):
-            run = cls(source, warehouse, options or BuildOptions(), progress or Progress())
+            before = warehouse.published()
             try:
-                yield run
+                yield cls(source, warehouse, options or BuildOptions(), progress or Progress())
             except OSError as error:
-                raise _storage_error(warehouse, error) from error
+                raise _storage_error(warehouse, error, warehouse.published() != before) from error
             finally:
-                if run._partial is not None:
-                    warehouse.discard(run._partial)
+                # What cannot be deleted now must not hide why the build ends; the next build begins with this.
+                with suppress(OSError):
+                    warehouse.clean()
 
     @property
     def unpublished(self) -> Path | None:
@@ -205,15 +210,16 @@ class RefreshRun:
             threading.Thread(target=_preload, daemon=True).start()
         self.progress.start("load", len(plan.to_load))
         self.loaded = []
-        for loaded in self._load_all(plan):
-            self.loaded.append(loaded)
-            self.progress.advance(loaded.group.key.group_id, loaded.bytes_read)
+        with closing(self._load_all(plan)) as groups:  # whatever happens here, no worker writes on afterwards
+            for loaded in groups:
+                self.loaded.append(loaded)
+                self.progress.advance(loaded.group.key.group_id, loaded.bytes_read)
         self.progress.end()
         self.loaded.sort(key=lambda loaded: loaded.group.key)
         self.report.bytes_read = sum(loaded.bytes_read for loaded in self.loaded)
         return self.loaded
 
-    def _load_all(self, plan: Plan) -> Iterator[LoadedGroup]:
+    def _load_all(self, plan: Plan) -> Generator[LoadedGroup, None, None]:
         tasks = (
             self._task(fetched.group, fetched.paths, plan.previous_rows.get(fetched.group.key.group_id))
             for fetched in self.source.fetch(plan.to_load)
@@ -309,10 +315,15 @@ class RefreshRun:
             },
         )
         info = SnapshotInfo(FORMAT, number, self.source.name, assembled.revision, self.options.embed_prompts)
+        self._signatures.save()  # first: what fails after the publication could not be said to have stopped it
         snapshot = self.warehouse.publish(partial, info)
         self._partial = None
         self.report.published = snapshot
-        self._signatures.save()
+        try:
+            self.warehouse.prune()
+        except OSError as error:
+            reason = f"{error.filename or self.warehouse.root}: {error.strerror or error}"
+            self.report.warnings.append(f"An old snapshot could not be deleted ({reason}). The next build tries again.")
         return snapshot
 
     def _require_plan(self) -> Plan:
@@ -347,12 +358,17 @@ def _load_in_processes(tasks: Iterator[LoadTask], workers: int) -> Iterator[Load
     context = get_context("forkserver")
     context.set_forkserver_preload(["pipelines.load.group_loader"])
     # Ctrl-C reaches every process of a terminal; this one alone ends the build. The server inherits the blocked signal.
+    # The resource tracker, which the server starts first where it does not run yet, would unblock it again.
+    resource_tracker.ensure_running()
     unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     forkserver.ensure_running()
     signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
-    pool = ProcessPoolExecutor(workers, mp_context=context)
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent)
     waiting: set[Future[LoadedGroup]] = set()
     try:
+        # The workers are started by a thread, which Ctrl-C does not reach: a pool that is half started cannot be ended.
+        with ThreadPoolExecutor(1) as starter:
+            starter.submit(pool.submit, os.getpid).result()
         for task in tasks:
             waiting.add(pool.submit(load_group, task))
             if len(waiting) >= 2 * workers:
@@ -370,16 +386,29 @@ def _load_in_processes(tasks: Iterator[LoadTask], workers: int) -> Iterator[Load
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+def _end_with_parent() -> None:
+    """Have this worker process die with the build: one that lived on would write into the next build's folder."""
+    parent = parent_process()
+    assert parent is not None
+
+    def wait_and_end() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait_and_end, daemon=True).start()
+
+
 def _refresh_id(partial: Path) -> int:
     """The running number that the snapshot being made will have."""
     return int(partial.name.split(".")[0])
 
 
-def _storage_error(warehouse: Warehouse, error: OSError) -> WarehouseError:
+def _storage_error(warehouse: Warehouse, error: OSError, published: bool) -> WarehouseError:
+    place = error.filename or warehouse.root
     reason = error.strerror or str(error)
+    if published:
+        return WarehouseError(f"{place}: {reason}. The new warehouse was published before that, and is whole.")
     advice = "Run the build again once that is mended."
     if error.errno == errno.ENOSPC or "No space left" in reason:
         reason, advice = "the disk is full", "Free some space and run the build again."
-    return WarehouseError(
-        f"{warehouse.root}: {reason}. Nothing was published; the old warehouse is as it was. {advice}"
-    )
+    return WarehouseError(f"{place}: {reason}. Nothing was published; the old warehouse is as it was. {advice}")
