@@ -6,8 +6,10 @@ Who reads the folder with `spark.read` alone finds the right keys in `group_id`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from pipelines.errors import WarehouseError
 from schemas import TABLES
@@ -74,14 +76,29 @@ def read_table(spark: SparkSession, path: Path | str, name: str) -> DataFrame:
         if error.getCondition() != "PATH_NOT_FOUND":
             raise
         return spark.createDataFrame([], schema)
-    in_path = any(f"/{KEYS[0]}=" in file for file in frame.inputFiles()[:1]) if table.grouped else False
-    return frame.select(*(_ungarbled(c.name) if in_path and c.name in KEYS else frame[c.name] for c in schema.fields))
+    keys = _garbled_keys(frame.inputFiles()) if table.grouped else {}
+    return frame.select(*(_published(c.name, keys.get(c.name, {})) for c in schema.fields))
 
 
-def _ungarbled(key: str) -> Column:
-    """A key from a path as it was published. Each character of the garbled text is one byte of the right one."""
+def _garbled_keys(files: Iterable[str]) -> dict[str, dict[str, str]]:
+    """What Spark makes of keys that are not ASCII, and what they are, by key. `files` are URIs, so that a directory's
+    percent-encoded name is percent-encoded once more."""
+    found: dict[str, dict[str, str]] = {}
+    for directory in {part for file in files for part in file.split("/")[:-1]}:
+        key, equals, value = unquote(directory).partition("=")
+        published = unquote(value)
+        if equals and key in KEYS and not published.isascii():
+            found.setdefault(key, {})[published.encode().decode("latin-1")] = published
+    return found
+
+
+def _published(name: str, garbled: Mapping[str, str]) -> Column:
+    """A column with these of its values put right. Only columns that need it are touched, so that a filter on any
+    other key still decides which files are read."""
     from pyspark.sql import functions as F
 
-    column = F.col(key)
-    is_ascii = column.rlike(r"\A[\x00-\x7f]*\z")
-    return F.when(is_ascii, column).otherwise(F.decode(F.encode(column, "ISO-8859-1"), "UTF-8")).alias(key)
+    column = F.col(f"`{name}`")
+    result = column
+    for wrong, right in garbled.items():
+        result = F.when(column == wrong, F.lit(right)).otherwise(result)
+    return result.alias(name)
