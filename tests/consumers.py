@@ -79,7 +79,7 @@ def checksums(rows: pa.Table, table: Table) -> dict[str, str]:
     """Number of rows, and for each column a digest of its values in the order of the table's key. Two floats are the
     same where they print the same, NaN included; a time is the instant it means."""
     keys = ["group_id", *table.key] if "group_id" in rows.column_names else list(table.key)
-    columns = {name: [_plain(value) for value in rows[name].to_pylist()] for name in rows.column_names}
+    columns = {name: [plain(value) for value in rows[name].to_pylist()] for name in rows.column_names}
     order = sorted(range(rows.num_rows), key=lambda i: [repr(columns[name][i]) for name in keys])
     digests = {
         name: hashlib.sha256("\n".join(repr(values[i]) for i in order).encode("utf-8", "surrogatepass")).hexdigest()
@@ -88,8 +88,16 @@ def checksums(rows: pa.Table, table: Table) -> dict[str, str]:
     return {"rows": str(rows.num_rows), **digests}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value as it prints alike whoever read it: a time as the instant it means."""
     return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
+
+
+def example(section: str, language: str = "python") -> str:
+    """The first code block of that language in a section of docs/readers.md."""
+    text = (Path(__file__).parent.parent / "docs" / "readers.md").read_text(encoding="utf-8")
+    body = text.split(f"## {section}\n", 1)[1].split("\n## ", 1)[0]
+    return body.split(f"```{language}\n", 1)[1].split("```", 1)[0]
 
 
 def all_tables() -> list[Table]:

@@ -25,7 +25,7 @@ from pipelines.export.s3 import export_to_s3, latest_snapshot, open_s3
 from pipelines.export.snapshot import export_folder
 from schemas import TABLES
 from schemas.model import KEYS
-from tests.consumers import ODD_KEYS, checksums, declared_source
+from tests.consumers import ODD_KEYS, checksums, declared_source, example
 from tests.handmade import HandmadeArchive, build
 
 pytestmark = pytest.mark.full
@@ -126,14 +126,19 @@ def test_duckdb_reads_it_through_arrow_and_reads_only_what_a_filter_asks_for(par
     assert len(list(predictions.get_fragments(filter=ds.field("backbone") == "模型-8B"))) == 1
 
 
-def test_polars_reads_it(server: str, warehouse: Path, snapshot: str, partitioned: str) -> None:
-    options = {
+def storage_options(server: str) -> dict[str, str]:
+    """What Polars is told; it does not read all of it from the environment."""
+    return {
         "aws_endpoint_url": server,
         "aws_access_key_id": "test",
         "aws_secret_access_key": "test",
         "aws_region": "us-east-1",
         "aws_allow_http": "true",
     }
+
+
+def test_polars_reads_it(server: str, warehouse: Path, snapshot: str, partitioned: str) -> None:
+    options = storage_options(server)
     whole = pl.scan_parquet(f"{snapshot}/data/sample_scores/*.parquet", storage_options=options)
     hive = pl.scan_parquet(
         f"{partitioned}/data/sample_scores/",
@@ -207,6 +212,26 @@ def test_a_store_that_refuses_fails_and_says_so(
 
     with pytest.raises(WarehouseError, match=r"latest\.json"):
         latest_snapshot("s3://results/nothing-here")
+
+
+def test_the_example_of_the_page_on_readers_runs(server: str, warehouse: Path) -> None:
+    urllib.request.urlopen(urllib.request.Request(f"{server}/bucket", method="PUT"), timeout=30).close()
+    export_to_s3(warehouse, "s3://bucket/prefix", ExportOptions())
+    names: dict[str, Any] = {"ds": ds, "pd": pd, "pl": pl, "duckdb": duckdb, "options": storage_options(server)}
+    exec(example("S3"), names)
+    n = 3 * len(ODD_KEYS)
+    assert (names["scores"].count_rows(), names["scan"].collect().height, len(names["frame"])) == (n, n, len(ODD_KEYS))
+
+
+def test_the_example_for_the_datasets_library_runs(
+    warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("datasets", reason="datasets is not installed; make test-full installs it")
+    export_folder(warehouse, tmp_path / "out", ExportOptions())
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(example("Exports").replace('split="train"', 'split="train", cache_dir="cache"'), names)
+    assert names["results"].num_rows == len(ODD_KEYS)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])

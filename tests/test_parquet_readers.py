@@ -14,6 +14,7 @@ import pytest
 
 from schemas import TABLES
 from schemas.model import KEYS, Table
+from tests.consumers import example
 from tests.handmade import MEM0, HandmadeArchive, build
 
 #: A key that a reader would take for a number, one that must be unescaped, one with a space.
@@ -76,6 +77,23 @@ def test_a_table_that_is_one_file_has_its_declared_columns(parquet: Path, table:
 def test_one_file_alone_says_which_group_it_belongs_to(parquet: Path) -> None:
     file = next((parquet / "predictions").rglob("baseline=mem0/part-0.parquet"))
     assert set(pd.read_parquet(file, partitioning=None)["group_id"]) == {"/".join(MEM0)}
+
+
+@pytest.mark.parametrize("section", ["Polars", "pyarrow and pandas"])
+def test_the_example_of_the_page_on_readers_runs(parquet: Path, monkeypatch: pytest.MonkeyPatch, section: str) -> None:
+    monkeypatch.chdir(parquet.parent.parent)
+    code = example(section).rstrip()
+    *statements, last = code.splitlines()
+    names: dict[str, object] = {}
+    exec("\n".join(statements), names)
+    found = eval(last, names)
+    assert isinstance(found, pl.DataFrame | pd.DataFrame)
+    assert len(found)
+
+
+def test_the_example_for_duckdb_runs(parquet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(parquet.parent.parent)
+    assert {row[0] for row in duckdb.sql(example("DuckDB", "sql")).fetchall()} == {"mem0", "uno-single"}
 
 
 # Push-down of keys: a filter on one backbone reads that backbone's files alone. Those of all others are broken.

@@ -21,7 +21,7 @@ from pipelines.commands.arguments import DONE, FAILED, NEEDS_ATTENTION, USAGE
 from pipelines.load.views import list_views, quoted
 from schemas import TABLES
 from schemas.model import KEYS, Table
-from tests.consumers import ODD_KEYS, all_tables, build_twice, checksums, declared_source, odd_archive
+from tests.consumers import ODD_KEYS, all_tables, build_twice, checksums, declared_source, example, odd_archive
 from tests.handmade import A_MEM, MEM0, WO_MEMORY, HandmadeArchive, build, folder, group_id
 from tests.warehouse_content import content
 
@@ -170,6 +170,25 @@ def _assert_same_rows(found: pa.Table, expected: pa.Table) -> None:
 def test_a_view_can_be_created_for_baselines_of_any_name() -> None:
     sql = spark_views(["it's", 'a"b', "a`b", "a\\b"])["summary_table_z_score"]
     assert "`a``b`" in sql and "'it\\'s'" in sql and "'a\\\\b'" in sql
+
+
+def test_the_example_of_the_page_on_readers_runs(spark: Any, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark.sql import SparkSession
+
+    class Running:
+        """The session that is there, whatever the example asks for."""
+
+        def master(self, _: str) -> Running:
+            return self
+
+        def getOrCreate(self) -> Any:
+            return spark
+
+    monkeypatch.chdir(warehouse.parent)
+    monkeypatch.setattr(SparkSession, "builder", Running())
+    names: dict[str, Any] = {}
+    exec(example("Spark"), names)
+    assert names["prompts"].columns == ["role", "content"]
 
 
 def test_a_folder_without_tables_is_refused(spark: Any, tmp_path: Path) -> None:
