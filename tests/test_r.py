@@ -23,7 +23,7 @@ read <- function(name, ...) read.csv(file.path("data", name, paste0(name, ".csv"
 results <- read("results")
 stopifnot(nrow(results) == 1, results$baseline == "a_mem", is.numeric(results$weighted_average))
 scores <- read("sample_scores")
-stopifnot(identical(scores$score, c(1, NA, 4)))
+stopifnot(identical(as.numeric(scores$score), c(1, NA, 4)))
 predictions <- read("predictions", skipNul = TRUE)
 stopifnot(nrow(predictions) == 3)
 stopifnot(identical(predictions$response[1], "ab"))

@@ -44,24 +44,26 @@ def load_on_spark(spark: SparkSession, tasks: Iterator[LoadTask]) -> Iterator[Lo
         MemoryBenchWarehouseError: Spark gave a job up, after trying again as often as it is configured to.
     """
     size = max(1, spark.sparkContext.defaultParallelism) * _GROUPS_PER_SLOT
+    job_group = f"memorybench-{uuid4().hex}"
     running: deque[Future[list[tuple[LoadTask, Path, LoadedGroup]]]] = deque()
     with ThreadPoolExecutor(_JOBS, thread_name_prefix="spark-job") as threads:
         try:
             while batch := list(islice(tasks, size)):
-                running.append(threads.submit(_run_job, spark, batch))
+                running.append(threads.submit(_run_job, spark, batch, job_group))
                 if len(running) >= _JOBS:
                     yield from _in_place(running.popleft().result())
             while running:
                 yield from _in_place(running.popleft().result())
-        finally:
-            if running:
-                spark.sparkContext.cancelAllJobs()
+        except BaseException:  # whoever waits has gone, or a group cannot be written: nobody wants the other jobs
+            spark.sparkContext.cancelJobGroup(job_group)
+            raise
 
 
-def _run_job(spark: SparkSession, batch: list[LoadTask]) -> list[tuple[LoadTask, Path, LoadedGroup]]:
+def _run_job(spark: SparkSession, batch: list[LoadTask], job_group: str) -> list[tuple[LoadTask, Path, LoadedGroup]]:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
+    spark.sparkContext.setJobGroup(job_group, "load result groups")
     try:
         answers = spark.sparkContext.parallelize([pickle.dumps(task) for task in batch], len(batch)).map(_load)
         results = [pickle.loads(answer) for answer in answers.collect()]
