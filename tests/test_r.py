@@ -29,8 +29,12 @@ stopifnot(nrow(predictions) == 3)
 stopifnot(identical(predictions$response[1], "ab"))
 stopifnot(identical(predictions$response[2], "\\u6a21\\u578b, \\"quoted\\"\\nline"))
 stopifnot(identical(predictions$group_id[1], "off-policy/Qwen3-8B/domain/Open-Domain/a_mem"))
-with_nul <- suppressWarnings(read("predictions"))
-cat(nchar(with_nul$response[1]), "\\n")
+warned <- FALSE
+lost <- withCallingHandlers(read("predictions"), warning = function(w) {
+  warned <<- grepl("embedded nul", conditionMessage(w)) || warned
+  invokeRestart("muffleWarning")
+})
+stopifnot(warned, !identical(lost$response, predictions$response))  # as docs/readers.md says
 """
 
 
@@ -45,4 +49,3 @@ def test_base_r_reads_a_csv_export(tmp_path: Path) -> None:
     command = ["Rscript", "--vanilla", "-e", READ]
     done = subprocess.run(command, cwd=tmp_path / "export", capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "1"  # without skipNul, R ends the text at the NUL
