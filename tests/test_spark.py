@@ -41,7 +41,7 @@ TOLERANCE = 1e-9
 @pytest.fixture(scope="module")
 def warehouse(make_archive: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("spark")
-    build_twice(odd_archive(root / "archive", make_archive("--traps", "--models", "2")), root / "warehouse")
+    build_twice(odd_archive(root / "archive", make_archive("--traps", "--models", "1")), root / "warehouse")
     return root / "warehouse"
 
 
