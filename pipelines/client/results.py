@@ -106,11 +106,12 @@ class MemoryBenchResults:
         Raises:
             SourceError: the Hub or the repository cannot be reached.
         """
+        from pipelines.archive.hub import HubAddress
         from pipelines.client.cache import refreshed_warehouse
 
         if repo_type != "dataset":
             raise UsageError(f"repo_type is {repo_type!r}: results are published in dataset repositories only.")
-        address = f"hf://datasets/{repo_id}" + (f"@{revision}" if revision else "")
+        address = str(HubAddress(repo_id, revision or None))
         return cls(SnapshotReader(refreshed_warehouse(address, cache_dir)), repo_id, repo_type)
 
     def __enter__(self) -> Self:

@@ -29,7 +29,7 @@ _PUBLISHED = (DATABASE, PARQUET, QUALITY)
 _PARTIAL = ".partial"
 
 #: Changes whenever the same input would give other tables; then everything is read again.
-FORMAT = 1
+FORMAT = 2
 #: How many published snapshots are kept, the current one included.
 KEPT_SNAPSHOTS = 2
 
