@@ -38,7 +38,7 @@ stopifnot(warned, !identical(lost$response, predictions$response))  # as docs/re
 """
 
 
-def test_base_r_reads_a_csv_export(tmp_path: Path) -> None:
+def test_base_r_reads_a_csv_export(tmp_path: Path, unchecked: None) -> None:
     archive = HandmadeArchive(tmp_path / "archive")
     texts = [prediction("NFCats", 0, "a\0b"), prediction("NFCats", 1, '模型, "quoted"\nline'), prediction("NFCats", 2)]
     evaluations = [evaluation("NFCats", i, {"score": score}) for i, score in enumerate((1, None, 4))]
