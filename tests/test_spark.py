@@ -33,7 +33,6 @@ if shutil.which("java") is None:
 pytest.importorskip("pyspark", reason="pyspark is not installed; make test-full installs it")
 
 from pipelines.spark import read_table, register_views  # noqa: E402
-from pipelines.spark.views import spark_views  # noqa: E402
 
 MBW = Path(sys.executable).parent / "mbw"
 TOLERANCE = 1e-9
@@ -172,11 +171,6 @@ def _assert_same_rows(found: pa.Table, expected: pa.Table) -> None:
             assert (one is None) == (other is None), (name, left, right)
             if one is not None and not (math.isnan(one) and math.isnan(other)):
                 assert math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE), (name, left, right)
-
-
-def test_a_view_can_be_created_for_baselines_of_any_name() -> None:
-    sql = spark_views(["it's", 'a"b', "a`b", "a\\b"])["summary_table_z_score"]
-    assert "`a``b`" in sql and "'it\\'s'" in sql and "'a\\\\b'" in sql
 
 
 def test_the_example_of_the_page_on_readers_runs(spark: Any, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
