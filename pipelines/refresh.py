@@ -24,7 +24,7 @@ from typing import Any
 
 from pipelines.archive.groups import ArchiveGroup, Listing
 from pipelines.archive.source import Source
-from pipelines.config import BuildOptions
+from pipelines.config import SPARK, BuildOptions
 from pipelines.errors import MemoryBenchWarehouseError, SourceError, UsageError, WarehouseError
 from pipelines.findings import Finding
 from pipelines.load import assembly
@@ -224,12 +224,23 @@ class RefreshRun:
             self._task(fetched.group, fetched.paths, plan.previous_rows.get(fetched.group.key.group_id))
             for fetched in self.source.fetch(plan.to_load)
         )
+        if self.options.engine == SPARK and plan.to_load:
+            yield from self._load_on_spark(tasks)
+            return
         n_bytes = sum(file.bytes for group in plan.to_load for file in group.files)
         workers = min(self.options.jobs, len(plan.to_load))
         if workers <= 1 or n_bytes < IN_PROCESS_BYTES:
             yield from map(load_group, tasks)
             return
         yield from _load_in_processes(tasks, workers)
+
+    def _load_on_spark(self, tasks: Iterator[LoadTask]) -> Iterator[LoadedGroup]:
+        from pipelines.spark.engine import load_on_spark, remove_attempts
+        from pipelines.spark.session import spark_session
+
+        with spark_session(self.options.master) as spark:
+            yield from load_on_spark(spark, tasks)
+        remove_attempts(self._require_partial())
 
     def _task(self, group: ArchiveGroup, paths: dict[str, Path], row: dict[str, Any] | None) -> LoadTask:
         known = None

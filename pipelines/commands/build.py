@@ -19,6 +19,8 @@ from pipelines.commands.arguments import (
     positive,
     warehouse_of,
 )
+from pipelines.config import ENGINES, LOCAL, SPARK
+from pipelines.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -52,6 +54,18 @@ def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
         "--jobs", metavar="N", type=positive, help="number of worker processes (default: one for each processor)"
     )
     parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default=LOCAL,
+        help="who reads the groups: worker processes of this machine, or the executors of Apache Spark, which needs "
+        "the extra `spark` and Java 17 (default: local)",
+    )
+    parser.add_argument(
+        "--master",
+        metavar="URL",
+        help="the Spark master, such as spark://HOST:7077 or local[4] (default: local[*]); goes with --engine spark",
+    )
+    parser.add_argument(
         "--select",
         metavar="KEY=VALUE",
         type=key_value,
@@ -81,11 +95,14 @@ def run(args: argparse.Namespace) -> int:
     from pipelines.refresh import refresh
 
     started = perf_counter()
+    check_engine(args)
     options = BuildOptions(
         jobs=args.jobs or default_jobs(),
         select=tuple(args.select),
         full=args.full,
         embed_prompts=args.embed_prompts,
+        engine=args.engine,
+        master=args.master,
     )
     warehouse = Warehouse(warehouse_of(args))
     before = warehouse.published()
@@ -113,6 +130,20 @@ def run(args: argparse.Namespace) -> int:
     else:
         print_summary(summary, warehouse.root)
     return NEEDS_ATTENTION if report.needs_attention else DONE
+
+
+def check_engine(args: argparse.Namespace) -> None:
+    """Whether the engine can be had, before anything is read.
+
+    Raises:
+        UsageError: a master without Spark, or Spark without pyspark or Java.
+    """
+    if args.engine == SPARK:
+        from pipelines.spark.session import require_pyspark
+
+        require_pyspark()
+    elif args.master is not None:
+        raise UsageError("--master goes with --engine spark.")
 
 
 def build_summary(report: RefreshReport, root: Path, seconds: float) -> dict[str, Any]:

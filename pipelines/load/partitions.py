@@ -23,7 +23,7 @@ COMPRESSION_LEVEL = 3
 
 #: Text columns whose values repeat within a group; the others are stored plain, which saves building a dictionary that
 #: would be given up.
-_LOW_CARDINALITY = {
+LOW_CARDINALITY = {
     "group_id",
     "protocol",
     "dataset",
@@ -94,7 +94,7 @@ def _open(path: Path, table: Table) -> pq.ParquetWriter:
 
 
 def _dictionary_columns(table: Table) -> list[str]:
-    columns = [c.name for c in table if c.name in _LOW_CARDINALITY]
+    columns = [c.name for c in table if c.name in LOW_CARDINALITY]
     if "messages" in table.column_names:
         columns.append("messages.list.element.role")
     return columns
