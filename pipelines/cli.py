@@ -11,12 +11,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from pipelines.commands import build, diff, export, query, status, table, ui, verify
+from pipelines.commands import build, diff, export, query, report, status, table, ui, verify
 from pipelines.commands.arguments import FAILED, INTERRUPTED, USAGE, is_interrupt
 from pipelines.commands.interrupts import interrupts
 from pipelines.errors import MemoryBenchWarehouseError, UsageError
 
-COMMANDS = (build, status, query, table, verify, diff, export, ui)
+COMMANDS = (build, status, query, table, report, verify, diff, export, ui)
 DESCRIPTION = "Builds the MemoryBench result archive into a warehouse, and answers from it."
 EPILOG = (
     "Exit status: 0 done; 1 failed, nothing was published and the old warehouse is untouched; 2 usage; 3 published, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections import Counter
 from time import perf_counter
@@ -129,6 +130,8 @@ def run(args: argparse.Namespace) -> int:
         print(dumps(summary, indent=4))
     else:
         print_summary(summary, warehouse.root)
+        sys.stdout.flush()
+        print(f"look at it: mbw report{_option(args)} writes these results as pages for a browser", file=sys.stderr)
     return NEEDS_ATTENTION if report.needs_attention else DONE
 
 
@@ -144,6 +147,11 @@ def check_engine(args: argparse.Namespace) -> None:
         require_pyspark()
     elif args.master is not None:
         raise UsageError("--master goes with --engine spark.")
+
+
+def _option(args: argparse.Namespace) -> str:
+    """The option that names the same warehouse again, where one was needed."""
+    return "" if args.warehouse is None else f" --warehouse {shlex.quote(str(args.warehouse))}"
 
 
 def build_summary(report: RefreshReport, root: Path, seconds: float) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dagster as dg
 
 from pipelines.orchestration.assets_archive import manifest, result_group
+from pipelines.orchestration.assets_report import report
 from pipelines.orchestration.assets_tables import tables
 from pipelines.orchestration.assets_views import views
 from pipelines.orchestration.checks import group_checks, round_trip
@@ -13,7 +14,7 @@ from pipelines.orchestration.resources import BuildResource, SourceResource, War
 from pipelines.orchestration.sensors import archive_revision, published_elsewhere
 
 defs = dg.Definitions(
-    assets=[manifest, result_group, tables, views],
+    assets=[manifest, result_group, tables, views, report],
     asset_checks=[group_checks, round_trip],
     jobs=[refresh_job, refresh_and_verify_job, verify_job],
     schedules=[refresh_daily],

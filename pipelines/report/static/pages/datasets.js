@@ -1,0 +1,90 @@
+// Datasets: how scores are spread, and their means.
+"use strict";
+(function () {
+  const all = () => mbw.table("dataset_means").rows;
+  const keys = ["experiment", "protocol", "split", "collection"];
+  const scope = [...keys, "dataset_group"];
+  mbw.page(
+    [
+      ...mbw.scope(all),
+      mbw.field("split", "Split", all, ["experiment", "protocol"]),
+      mbw.field("collection", "Collection", all, ["experiment", "protocol", "split"]),
+      mbw.field("dataset_group", "Dataset", all, keys, {always: true}),
+      mbw.field("backbone", "Backbone", all, keys, {all: "all backbones"}),
+      mbw.invalid,
+    ],
+    async (state) => {
+      const chosen = Object.fromEntries(keys.map((key) => [key, state[key]]));
+      const within = [...scope, "backbone"];
+      const means = mbw.narrow(all(), state, within).filter((row) => state.invalid || row.validity !== "invalid");
+      const spread = mbw.narrow(await mbw.rows("dataset_distributions", chosen), state, within).filter((row) => state.invalid || !row.is_invalid);
+      const reference = mbw.table("reference_datasets").rows;
+      const about = reference.find((row) => row.dataset_group === state.dataset_group);
+      const dropped = mbw.narrow(all(), state, within).length - means.length;
+      mbw.note(
+        "dataset_distributions",
+        about ? `${about.description ?? "No description."} Scored by ${about.main_metric ?? "a merged score"}${about.score_min === null ? "" : `, ${about.score_min} to ${about.score_max}`}; language: ${about.language ?? "not known"}.` : null,
+        dropped ? `${mbw.plural(dropped, "invalid group is", "invalid groups are")} left out.` : null,
+      );
+      const known = d3.sort(means.filter((row) => Number.isFinite(row.mean)), (row) => -row.mean);
+      const order = known.map((row) => mbw.system(row));
+      const rest = [...new Set(spread.map((row) => mbw.system(row)))].filter((name) => !order.includes(name));
+      const bins = d3.sort(d3.rollups(spread, (rows) => rows[0], (row) => row.bin).map(([, row]) => row), (row) => row.bin);
+      const bin = (row) => mbw.number(row.bin_low) + (row.bin_low === row.bin_high ? "" : "…");
+      const names = new Map(bins.map((row) => [row.bin, bin(row)]));
+      const few = bins.every((row) => row.bin_low === row.bin_high);
+      const colour = mbw.scale("seq", 0, d3.max(spread, (row) => row.share) ?? 1);
+      const ys = [...order, ...rest];
+      const {left, cut} = mbw.names(ys, mbw.width("dataset_distributions"));
+      mbw.charts(
+        "dataset_distributions",
+        spread.length
+          ? mbw.plot(
+              {
+                width: Math.max(mbw.width("dataset_distributions"), left + bins.length * 46),
+                height: 60 + ys.length * 22,
+                marginLeft: left,
+                marginTop: 40,
+                marginBottom: 6,
+                marginRight: 8,
+                padding: 0.05,
+                x: {domain: bins.map((row) => row.bin), axis: "top", tickFormat: (n) => names.get(n), tickSize: 0, label: few ? "score" : "score, from …", labelAnchor: "left", labelArrow: "none"},
+                y: {domain: ys, label: null, tickSize: 0, tickFormat: cut},
+                marks: [
+                  Plot.cell(spread, {x: "bin", y: (row) => mbw.system(row), fill: (row) => colour(row.share), inset: 0.5, rx: 2}),
+                  Plot.text(spread, {
+                    x: "bin",
+                    y: (row) => mbw.system(row),
+                    text: (row) => (row.share >= 0.005 ? `${Math.round(row.share * 100)}` : "<1"),
+                    fontSize: 10.5,
+                    fill: (row) => mbw.ink(colour(row.share)),
+                    title: (row) => `${mbw.system(row)}: ${mbw.plural(row.n, "score")} (${(row.share * 100).toFixed(1)} %) ${row.bin_low === row.bin_high ? `of ${mbw.number(row.bin_low)}` : `from ${mbw.number(row.bin_low)} to ${mbw.number(row.bin_high)}`}`,
+                  }),
+                ],
+              },
+              `How the scores of ${ys.length} systems on ${state.dataset_group} are spread`,
+              `${state.dataset_group}: share of each system's scores, in percent; systems by mean, the highest first`,
+            )
+          : mbw.empty(means.length ? "No score of a single sample is published here; the means below are the publisher's." : "Nothing was scored here."),
+      );
+      mbw.drawTable("dataset_distributions", spread, {hide: [...scope, "is_invalid"]});
+      const bars = known.map((row) => ({...row, low: row.standard_error === null ? null : row.mean - 1.96 * row.standard_error, high: row.standard_error === null ? null : row.mean + 1.96 * row.standard_error}));
+      mbw.charts(
+        "dataset_means",
+        bars.length
+          ? mbw.intervals("dataset_means", bars, {
+              y: (row) => mbw.system(row),
+              value: "mean",
+              low: "low",
+              high: "high",
+              axis: "mean score ± 1.96 standard errors",
+              label: `Mean scores on ${state.dataset_group} with 1.96 standard errors`,
+              title: (row) => `${mbw.system(row)}\nmean ${mbw.number(row.mean)}, standard error ${mbw.show(row.standard_error)}, ${mbw.plural(row.n, "score")}`,
+            })
+          : mbw.empty("No mean can be computed from the samples; what is published is in the table."),
+      );
+      mbw.drawTable("dataset_means", means, {hide: [...scope], open: !bars.length});
+      mbw.drawTable("reference_datasets", reference, {wide: ["description"]});
+    },
+  );
+})();

@@ -1,0 +1,62 @@
+-- overview_leaders: the systems of each split that are first, or may be first within the intervals of the ratings.
+-- title: Who leads
+-- grain: experiment, protocol, split, backbone, baseline
+-- chunk: none
+-- reason: rating_pool
+-- column experiment: How the system was run.
+-- column protocol: How responses were scored: metrics or llm_judge; each is ranked for itself.
+-- column split: How datasets are collected: domain or task.
+-- column backbone: The language model that answers.
+-- column baseline: The memory system.
+-- column rank: Rank by mean_weighted_average over all collections of the split.
+-- column n_ranked: Systems that are ranked.
+-- column mean_weighted_average: Mean of weighted_average over the split's collections.
+-- column rating: Overall Bradley-Terry rating.
+-- column rating_low: Lower end of its 95 % interval.
+-- column rating_high: Upper end of it.
+-- column rank_low: The best rank by rating that the intervals allow.
+-- column rank_high: The worst rank by rating that the intervals allow.
+-- column n_may_be_first: Systems of the split whose interval allows the first rank.
+-- column rating_pool: What the system was rated against, or why it was not rated.
+WITH placed AS (
+    SELECT
+        leaderboard.experiment,
+        leaderboard.protocol,
+        leaderboard.split,
+        leaderboard.backbone,
+        leaderboard.baseline,
+        leaderboard.rank,
+        leaderboard.n_ranked,
+        leaderboard.mean_weighted_average,
+        leaderboard.rating,
+        leaderboard.rating_low,
+        leaderboard.rating_high,
+        leaderboard.rank_low,
+        leaderboard.rank_high,
+        COUNT(*) FILTER (WHERE leaderboard.rank_low = 1) OVER (
+            PARTITION BY leaderboard.experiment, leaderboard.protocol, leaderboard.split
+        ) AS n_may_be_first,
+        leaderboard.rating_pool
+    FROM leaderboard
+)
+
+SELECT
+    placed.experiment,
+    placed.protocol,
+    placed.split,
+    placed.backbone,
+    placed.baseline,
+    placed.rank,
+    placed.n_ranked,
+    placed.mean_weighted_average,
+    placed.rating,
+    placed.rating_low,
+    placed.rating_high,
+    placed.rank_low,
+    placed.rank_high,
+    CAST(placed.n_may_be_first AS BIGINT) AS n_may_be_first,
+    placed.rating_pool
+FROM placed
+WHERE placed.rank = 1 OR placed.rank_low = 1
+ORDER BY
+    placed.experiment, placed.protocol, placed.split, placed.rank NULLS LAST, placed.backbone, placed.baseline
