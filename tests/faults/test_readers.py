@@ -67,4 +67,4 @@ def test_twenty_readers_see_whole_versions_throughout_twenty_refreshes(
             reader.kill()
             reader.communicate()
     assert leftovers(warehouse) == []
-    assert sorted(path.name for path in (warehouse / "snapshots").iterdir()) == ["000020", "000021"]
+    assert sorted(path.name for path in (warehouse / "snapshots").iterdir()) == [f"{REFRESHES + i:06d}" for i in (0, 1)]
