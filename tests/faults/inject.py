@@ -138,6 +138,7 @@ def main() -> int:
     split = sys.argv.index("--")
     args = parser.parse_args(sys.argv[1:split])
     command = sys.argv[split + 1 :]
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore it
     fault = Fault(args)
     if args.place == "change":
         before_change(command[command.index("--warehouse") + 1], fault)

@@ -21,9 +21,9 @@ FULL_SEEDS = range(5)
 SOAK_SEEDS = range(5, 105)
 
 
-def scene_of(seed: int, folder: Path) -> Scene:
-    made = scenes(large=seed % 4 in (2, 3))
-    return made.first_build(folder) if seed % 3 == 0 else made.refresh(folder)
+def scene_of(large: bool, first: bool, folder: Path) -> Scene:
+    made = scenes(large)
+    return made.first_build(folder) if first else made.refresh(folder)
 
 
 def command(scene: Scene, *fault: str) -> list[str]:
@@ -31,9 +31,9 @@ def command(scene: Scene, *fault: str) -> list[str]:
 
 
 @cache
-def whole_run(kind: int, folder: Path) -> tuple[int, float]:
+def whole_run(large: bool, first: bool, folder: Path) -> tuple[int, float]:
     """How often a build that is let alone changes the file system, and how many seconds it takes."""
-    scene = scene_of(kind, folder / f"whole-{kind}")
+    scene = scene_of(large, first, folder / f"{large}-{first}")
     started = time.monotonic()
     ended = run(command(scene, "count", "change"))
     reached = re.search(r"reached (\d+)", ended.stderr)
@@ -42,9 +42,10 @@ def whole_run(kind: int, folder: Path) -> tuple[int, float]:
 
 
 def kill(seed: int, folder: Path, shared: Path) -> None:
-    changes, seconds = whole_run(seed % 12, shared)
+    large, first = seed % 4 in (2, 3), seed % 3 == 0
+    changes, seconds = whole_run(large, first, shared)
     rng = random.Random(seed)
-    scene = scene_of(seed, folder)
+    scene = scene_of(large, first, folder)
     if seed % 2 == 0:
         ended = run(command(scene, "kill", "change", "--nth", str(rng.randint(1, changes))))
         assert ended.returncode == -9, ended.stderr
