@@ -3,6 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ENV := .venv/.ready
+FULL := .venv/.ready-full
 UV_VERSION := 0.13.9
 
 # The lock is complete, so nothing is resolved (--no-deps). Modules are compiled after the install, by all processors
@@ -21,7 +22,7 @@ build: $(ENV) ## set up .venv and build the sample warehouse
 test: $(ENV) ## fast tests
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
-test-full: $(ENV) ## all tests but the soak, with real services, browsers and other environments
+test-full: $(FULL) ## all tests but the soak, with real services, browsers and other environments
 	.ci/install-services
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not soak"
 
@@ -43,11 +44,14 @@ bench: $(ENV) ## measure the build against its targets
 docs: $(ENV) ## write the generated pages of docs/ again
 	$(BIN)/python -m pipelines.docs
 
-lock: .venv-tools/.uv-$(UV_VERSION) ## write requirements.lock again (all newer: make lock UPGRADE=1)
-	.venv-tools/bin/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \
-		--fork-strategy fewest --generate-hashes --no-header --no-emit-index-url --no-strip-extras --system-certs --quiet \
-		$(if $(UPGRADE),--upgrade) --output-file requirements.lock
-	@! grep -n '://' requirements.lock
+UV_COMPILE := .venv-tools/bin/uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy fewest \
+	--generate-hashes --no-header --no-emit-index-url --no-strip-extras --system-certs --quiet
+
+lock: .venv-tools/.uv-$(UV_VERSION) ## write both locks again (all newer: make lock UPGRADE=1)
+	$(UV_COMPILE) --extra dev $(if $(UPGRADE),--upgrade) --output-file requirements.lock
+	$(UV_COMPILE) --extra full --constraint requirements.lock $(if $(UPGRADE),--upgrade) \
+		--output-file requirements-full.lock
+	@! grep -n '://' requirements.lock requirements-full.lock
 
 clean: ## remove caches and build outputs; .venv and warehouse/ stay
 	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -60,6 +64,12 @@ $(ENV): requirements.lock pyproject.toml
 	$(BIN)/python $(PIP_INSTALL) --only-binary :all: --require-hashes -r requirements.lock
 	$(BIN)/python -m compileall -q -j 0 .venv/lib
 	$(BIN)/python $(PIP_INSTALL) --no-build-isolation --editable .
+	@touch $@
+
+# What only the full tests need, on top of it; pyspark is published as source alone, which is a copy of its files.
+$(FULL): $(ENV) requirements-full.lock
+	$(BIN)/python $(PIP_INSTALL) --only-binary :all: --no-binary pyspark --no-build-isolation --require-hashes \
+		-r requirements-full.lock
 	@touch $@
 
 .venv-tools/.uv-$(UV_VERSION):

@@ -8,6 +8,10 @@ from pathlib import Path
 
 SAMPLE = "sample"
 HUB_PREFIX = "hf://"
+#: Who loads groups: worker processes of this machine, or Spark.
+LOCAL = "local"
+SPARK = "spark"
+ENGINES = (LOCAL, SPARK)
 
 
 def default_source() -> str:
@@ -30,10 +34,13 @@ class BuildOptions:
     """What a build is told beside its source and its warehouse.
 
     `select` keeps the groups whose keys have one of the given values and leaves all others as they are; `full` reads
-    every file again; `jobs` is the number of worker processes.
+    every file again; `jobs` is the number of worker processes. With the engine `spark`, groups are loaded by the
+    executors of `master` instead (None: in this process, on all processors).
     """
 
     jobs: int = 1
     select: tuple[tuple[str, str], ...] = ()
     full: bool = False
     embed_prompts: bool = False
+    engine: str = LOCAL
+    master: str | None = None

@@ -10,10 +10,11 @@ import csv
 import math
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 from itertools import groupby
+from textwrap import wrap
 from typing import Any, TextIO
 from uuid import UUID
 
@@ -43,7 +44,7 @@ class Style:
     blocks of rows; `narrow` breaks long headers; `whole` leaves long cells uncut; `marked` cells (row, column) are
     followed by MARK; `bold` ones are set in bold where that can be. A text table that is wider than a terminal of
     `width` goes on below itself, with the columns named in `leading` again, or as many of the last of them as leave
-    room for others.
+    room for others; with `wrap`, which goes with no sections, its last column is wrapped instead.
     """
 
     digits: int | None = None
@@ -54,6 +55,7 @@ class Style:
     bold: Collection[Place] = ()
     width: int | None = None
     leading: Sequence[str] = ()
+    wrap: bool = False
 
 
 def unique_names(columns: Iterable[str]) -> list[str]:
@@ -131,8 +133,12 @@ def write_text(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style |
         for i, column in enumerate(columns)
     ][head:]
     if not cells:
-        stream.writelines(_titles(layout))
+        for number, part in enumerate(_parts(layout, replace(style, leading=()))):
+            stream.write("\n" * (number > 0))
+            stream.writelines(_titles(part))
         stream.write("(no rows)\n")
+    if style.wrap and style.width is not None and layout:
+        cells = _wrapped(cells, layout, style.width)
     bold = style.bold if stream.isatty() else ()
     for number, (heading, lines) in enumerate(groupby(enumerate(cells), key=lambda line: line[1][:head])):
         block = list(lines)
@@ -140,13 +146,36 @@ def write_text(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style |
         if number:
             stream.write("\n")
         if heading:
-            stream.write(" / ".join(heading) + "\n")
+            stream.writelines(f"{line}\n" for line in _joined(heading, " / ", style.width))
         for part_number, part in enumerate(_parts(shown, style)):
             if part_number:
                 stream.write("\n")
             stream.writelines(_titles(part))
             for place, row in block:
                 stream.write(_line(part, (row[c.place] for c in part), [(place, c.place) in bold for c in part]))
+
+
+def _wrapped(cells: list[list[str]], layout: list[_TextColumn], width: int) -> list[list[str]]:
+    """Rows whose last cell goes on in rows of its own, so that they fit; the last column becomes as narrow."""
+    last = layout[-1]
+    last.width = max(min(last.width, width - sum(c.width + len(_GAP) for c in layout[:-1])), HEADER_WIDTH)
+    rows = []
+    for row in cells:
+        first, *more = wrap(row[-1], last.width) or [""]
+        rows += [[*row[:-1], first], *([*[""] * (len(row) - 1), line] for line in more)]
+    return rows
+
+
+def _joined(texts: Sequence[str], between: str, width: int | None) -> Iterator[str]:
+    """The texts on one line, or on as many as keep within the width."""
+    line = ""
+    for number, text in enumerate(texts):
+        added = f"{line}{between if number else ''}{text}"
+        if number and width is not None and _width(added.rstrip()) > width:
+            yield f"{line}{between}".rstrip()
+            added = text
+        line = added
+    yield line
 
 
 def _parts(columns: list[_TextColumn], style: Style) -> Iterator[list[_TextColumn]]:
@@ -157,11 +186,12 @@ def _parts(columns: list[_TextColumn], style: Style) -> Iterator[list[_TextColum
     leading = _last_within([column for column in columns if column.name in style.leading], style.width * _LEADING_SHARE)
     part, n_repeated = list[_TextColumn](), 0
     for column in columns:
-        if n_repeated and column in leading:
+        if column in part:
             continue
         if len(part) > n_repeated and _total([*part, column]) > style.width:
             yield part
-            part = _last_within(leading, style.width - column.width - len(_GAP))
+            room = style.width - column.width - len(_GAP)
+            part = _last_within([other for other in leading if other is not column], room)
             n_repeated = len(part)
         part.append(column)
     yield part
@@ -186,7 +216,7 @@ class _TextColumn:
         self.name = name
         self.numeric = numeric
         width = max(map(_width, cells), default=0)
-        self.header = list(_broken(name, max(width, HEADER_WIDTH))) if narrow else [name]
+        self.header = list(_broken(_cut(name), max(width, HEADER_WIDTH))) if narrow else [name]
         self.width = max(width, *map(_width, self.header))
 
 
@@ -206,7 +236,7 @@ def _line(columns: Sequence[_TextColumn], texts: Iterable[str], bold: Iterable[b
 
 
 def write_markdown(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style | None = None) -> None:
-    """A table in GitHub's Markdown."""
+    """A table in GitHub's Markdown. No name or text of the archive is taken for markup."""
     cells, numeric = _cells(columns, rows, style or Style(), _markdown_escaped, "**{}**".format)
     stream.write(f"| {' | '.join(_markdown_escaped(str(column)) for column in columns)} |\n")
     stream.write(f"| {' | '.join('---:' if right else '---' for right in numeric)} |\n")
@@ -215,12 +245,14 @@ def write_markdown(stream: TextIO, columns: Row, rows: Iterable[Row], style: Sty
 
 
 def write_latex(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style | None = None) -> None:
-    """A tabular environment that needs no package."""
+    """A tabular environment that needs no package. No name or text of the archive is taken for a command."""
     cells, numeric = _cells(columns, rows, style or Style(), _latex_escaped, r"\textbf{{{}}}".format)
     stream.write(f"\\begin{{tabular}}{{{''.join('r' if right else 'l' for right in numeric)}}}\n\\hline\n")
     stream.write(f"{' & '.join(_latex_escaped(str(column)) for column in columns)} \\\\\n\\hline\n")
     for row in cells:
-        stream.write(f"{' & '.join(row)} \\\\\n")
+        # A star or a bracket after the end of a line would be taken for its argument.
+        guard = "{}" if row and row[0].startswith(("*", "[")) else ""
+        stream.write(f"{guard}{' & '.join(row)} \\\\\n")
     stream.write("\\hline\n\\end{tabular}\n")
 
 
@@ -284,7 +316,7 @@ def _escaped(text: str) -> str:
 
 
 def _markdown_escaped(text: str) -> str:
-    for character in "\\`*_|<>[]":
+    for character in "\\`*_~|<>[]&$":
         text = text.replace(character, "\\" + character)
     return "<br>".join(_escaped(line) for line in text.splitlines())
 
@@ -293,6 +325,10 @@ _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    # In the oldest font encoding, which is still the default, these three are other characters.
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
     **{character: "\\" + character for character in "&%$#_{}"},
 }
 

@@ -88,7 +88,7 @@ TABLE = Table(
         _count(
             "n_family",
             "Gains that Holm adjusts together: those of one experiment, backbone, split, collection and protocol that "
-            "are not excluded.",
+            "are not excluded. One without a p value is among them, and does not count in Holm's m.",
         ),
         Column(
             "inputs_digest",

@@ -32,15 +32,24 @@ TABLE = Table(
         Column("baseline", "text", "The memory system."),
         PROTOCOL,
         _number("rating", "The rating, in points: the mean of a collection's pool is 1000. NULL where not rated."),
-        _number("rating_low", "2.5 percentile of the draws."),
-        _number("rating_high", "97.5 percentile of the draws."),
+        _number(
+            "rating_low", "2.5 percentile of the draws; NULL where not rated, and where `pool` says there is none."
+        ),
+        _number("rating_high", "97.5 percentile of the draws; NULL with rating_low."),
         _rank("rank", "1 for the highest rating of the pool; equal ratings share a rank."),
-        _rank("rank_low", "The best rank it may have: 1 + the systems whose whole interval lies above its own."),
-        _rank("rank_high", "The worst rank it may have: the pool's size less those whose interval lies below."),
+        _rank(
+            "rank_low",
+            "The best rank it may have: 1 + the systems whose whole interval lies above; NULL with rating_low.",
+        ),
+        _rank(
+            "rank_high", "The worst rank it may have: the pool's size less those wholly below; NULL with rating_low."
+        ),
         Column("n_samples", "integer", "Samples on which it was compared with another system.", minimum=0),
         Column("n_comparisons", "integer", "Comparisons it took part in, one a sample and opponent.", minimum=0),
         Column("n_pool", "integer", "Number of systems in the pool.", minimum=0),
-        Column("pool", "text", "What it was rated against; where it was not rated, why not."),
+        Column(
+            "pool", "text", "What it was rated against, and why it has no interval, if so; where not rated, why not."
+        ),
         Column("tie_rule", "text", "What counts as a tie, and which ties were added."),
         Column("n_draws", "integer", "Bootstrap draws behind the interval.", minimum=1),
         Column(

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import pipelines.refresh
+
 ROOT = Path(__file__).resolve().parent.parent
 
 settings.register_profile("fast", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -74,3 +76,15 @@ def generated_archive(make_archive: Callable[..., Path]) -> Path:
 def traps_archive(make_archive: Callable[..., Path]) -> Path:
     """The same with what strict readers trip over: NaN, lone surrogates, NUL, integers past 64 bits, unknown keys."""
     return make_archive("--traps")
+
+
+def leave_out_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Build without the checks of quality, which cost most of a small refresh."""
+    monkeypatch.setattr(pipelines.refresh, "_preload", lambda: None)
+    monkeypatch.setattr(pipelines.refresh.RefreshRun, "validate", lambda run: [])
+
+
+@pytest.fixture
+def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of everything but the checks."""
+    leave_out_checks(monkeypatch)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ import pytest
 
 from pipelines.errors import SourceError
 from pipelines.findings import Finding
+from pipelines.refresh import RefreshReport
 from tests.handmade import (
     A_MEM,
     MEM0,
     WO_MEMORY,
     HandmadeArchive,
+    Keys,
     build,
     evaluation,
     folder,
@@ -26,8 +29,8 @@ from tests.handmade import (
     prediction,
 )
 
-PREDICT = f"{folder(A_MEM)}/predict.json"
-EVALUATE = f"{folder(A_MEM)}/evaluate_details.json"
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 SUMMARY = f"{folder(A_MEM)}/summary.json"
 TRUNCATED = json.dumps(group_files()["predict.json"], indent=4).encode()[:-40]
 
@@ -51,112 +54,150 @@ def input_findings(findings: list[Finding]) -> list[Finding]:
 CASES: list[Any] = [
     pytest.param(
         {"predict": b"this is not JSON"},
-        PREDICT,
+        "predict.json",
         None,
         "not JSON: Expecting value: line 1 column 1 (char 0)",
         id="not JSON",
     ),
-    pytest.param({"predict": TRUNCATED}, PREDICT, None, "not JSON: Unterminated string starting at", id="truncated"),
     pytest.param(
-        {"predict": {"a": 1}}, PREDICT, None, "expected a list at the top, found an object", id="an object for a list"
+        {"predict": TRUNCATED}, "predict.json", None, "not JSON: Unterminated string starting at", id="truncated"
     ),
     pytest.param(
-        {"summary": [1]}, SUMMARY, None, "expected an object at the top, found a list", id="a list for an object"
+        {"predict": {"a": 1}},
+        "predict.json",
+        None,
+        "expected a list at the top, found an object",
+        id="an object for a list",
     ),
-    pytest.param({"summary": {"average": {}}}, SUMMARY, None, "required key 'summary' is missing", id="no summary"),
     pytest.param(
-        {"summary": {"summary": None}}, SUMMARY, None, "summary is null, expected an object", id="summary is null"
+        {"summary": [1]}, "summary.json", None, "expected an object at the top, found a list", id="a list for an object"
+    ),
+    pytest.param(
+        {"summary": {"average": {}}}, "summary.json", None, "required key 'summary' is missing", id="no summary"
+    ),
+    pytest.param(
+        {"summary": {"summary": None}},
+        "summary.json",
+        None,
+        "summary is null, expected an object",
+        id="summary is null",
     ),
     pytest.param(
         {"predict": [prediction("NFCats", 3), {"test_idx": 1, "messages": [], "dataset": "NFCats"}]},
-        PREDICT,
+        "predict.json",
         1,
         "required key 'response' is missing",
         id="a prediction without response",
     ),
     pytest.param(
         {"predict": [prediction("NFCats", 3), {**prediction("NFCats", 4), "test_idx": "4"}]},
-        PREDICT,
+        "predict.json",
         1,
         "test_idx is a string, expected an integer",
         id="a test_idx that is a text",
     ),
     pytest.param(
         {"predict": [prediction("NFCats", 3), {**prediction("NFCats", 4), "test_idx": True}]},
-        PREDICT,
+        "predict.json",
         1,
         "test_idx is a boolean, expected an integer",
         id="a test_idx that is a boolean",
     ),
     pytest.param(
         {"predict": [{**prediction("NFCats", 3), "response": 5}]},
-        PREDICT,
+        "predict.json",
         0,
         "response is an integer, expected a string",
         id="a response that is a number",
     ),
     pytest.param(
         {"predict": [prediction("NFCats", 3), prediction("Locomo-0", 3), prediction("NFCats", 3)]},
-        PREDICT,
+        "predict.json",
         2,
         "duplicate sample: dataset 'NFCats', test_idx 3 stands twice",
         id="a sample predicted twice",
     ),
     pytest.param(
         {"evaluate_details": [evaluation("NFCats", 3, {"score": 4}), evaluation("NFCats", 3, {"score": 5})]},
-        EVALUATE,
+        "evaluate_details.json",
         1,
         "duplicate sample: dataset 'NFCats', test_idx 3 stands twice",
         id="a sample evaluated twice",
     ),
     pytest.param(
         {"evaluate_details": [{"test_idx": 3, "dataset": "NFCats", "metrics": [4]}]},
-        EVALUATE,
+        "evaluate_details.json",
         0,
         "metrics is a list, expected an object",
         id="metrics is a list",
     ),
     pytest.param(
-        {"evaluate_details": [evaluation("", 3, {})]}, EVALUATE, 0, "dataset is empty, expected a name", id="no dataset"
+        {"evaluate_details": [evaluation("", 3, {})]},
+        "evaluate_details.json",
+        0,
+        "dataset is empty, expected a name",
+        id="no dataset",
     ),
-    pytest.param(
-        {"run_config": b"[]"}, f"{folder(A_MEM)}/run_config.json", None, "expected an object", id="a config list"
-    ),
+    pytest.param({"run_config": b"[]"}, "run_config.json", None, "expected an object", id="a config list"),
 ]
 
 
-@pytest.mark.parametrize(("replaced", "file", "record", "reason"), CASES)
-def test_a_bad_group_is_quarantined_alone(
-    tmp_path: Path, replaced: dict[str, Any], file: str, record: int | None, reason: str
-) -> None:
-    archive = HandmadeArchive(tmp_path / "archive")
-    archive.add(A_MEM, group_files(**replaced))
+@dataclass(frozen=True)
+class Built:
+    warehouse: Path
+    report: RefreshReport
+
+
+def bad_group(case: int) -> Keys:
+    """The group that holds the files of one case."""
+    return (*A_MEM[:4], f"case_{case}")
+
+
+@pytest.fixture(scope="module")
+def bad_groups(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """A warehouse of one good group and, for each case, a bad one."""
+    folder = tmp_path_factory.mktemp("bad_groups")
+    archive = HandmadeArchive(folder / "archive")
+    for number, case in enumerate(CASES):
+        archive.add(bad_group(number), group_files(**case.values[0]))
     archive.add(WO_MEMORY)
-    report = build(archive.root, tmp_path / "warehouse")
-    (finding,) = input_findings(report.findings)
-    assert (finding.check, finding.severity, finding.group_id) == ("input_contract", "error", group_id(A_MEM))
-    assert (finding.file, finding.record) == (file, record)
-    assert finding.message.startswith(f"group quarantined: {reason}"), finding.message
-    assert report.needs_attention
-    assert statuses(tmp_path / "warehouse") == {"a_mem": "quarantined", "wo_memory": "complete"}
-    tables = ("predictions", "evaluations", "sample_metrics", "sample_scores", "summary_metrics", "run_configs")
-    assert [count(tmp_path / "warehouse", table, "a_mem") for table in tables] == [0] * 6
-    assert count(tmp_path / "warehouse", "predictions", "wo_memory") == 3
+    return Built(folder / "warehouse", build(archive.root, folder / "warehouse"))
 
 
-@pytest.mark.parametrize(("replaced", "file", "record", "reason"), CASES[:3])
-def test_the_last_good_version_of_a_group_stays_and_is_marked_stale(
-    tmp_path: Path, replaced: dict[str, Any], file: str, record: int | None, reason: str
+@pytest.mark.parametrize(
+    ("number", "file", "record", "reason"),
+    [pytest.param(number, *case.values[1:], id=case.id) for number, case in enumerate(CASES)],
+)
+def test_a_bad_group_is_quarantined_alone(
+    bad_groups: Built, number: int, file: str, record: int | None, reason: str
 ) -> None:
+    keys = bad_group(number)
+    findings = input_findings(bad_groups.report.findings)
+    (finding,) = [finding for finding in findings if finding.group_id == group_id(keys)]
+    assert (finding.check, finding.severity) == ("input_contract", "error")
+    assert (finding.file, finding.record) == (f"{folder(keys)}/{file}", record)
+    assert finding.message.startswith(f"group quarantined: {reason}"), finding.message
+    assert bad_groups.report.needs_attention
+    assert statuses(bad_groups.warehouse)[keys[-1]] == "quarantined"
+    tables = ("predictions", "evaluations", "sample_metrics", "sample_scores", "summary_metrics", "run_configs")
+    assert [count(bad_groups.warehouse, table, keys[-1]) for table in tables] == [0] * 6
+
+
+def test_a_good_group_among_bad_ones_loads(bad_groups: Built) -> None:
+    assert statuses(bad_groups.warehouse)["wo_memory"] == "complete"
+    assert count(bad_groups.warehouse, "predictions", "wo_memory") == 3
+
+
+def test_the_last_good_version_of_a_group_stays_and_is_marked_stale(tmp_path: Path) -> None:
     archive = HandmadeArchive(tmp_path / "archive")
     directory = archive.add(A_MEM)
     archive.add(WO_MEMORY)
     build(archive.root, tmp_path / "warehouse")
-    archive.write(directory / "predict.json", replaced["predict"])
+    archive.write(directory / "predict.json", TRUNCATED)
     report = build(archive.root, tmp_path / "warehouse")
     assert statuses(tmp_path / "warehouse") == {"a_mem": "stale", "wo_memory": "complete"}
     assert count(tmp_path / "warehouse", "predictions", "a_mem") == 3
-    assert input_findings(report.findings)[0].file == file
+    assert input_findings(report.findings)[0].file == f"{folder(A_MEM)}/predict.json"
     again = build(archive.root, tmp_path / "warehouse")
     assert again.published is None
     assert again.needs_attention, "a fault that lasts is reported at each refresh"

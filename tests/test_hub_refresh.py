@@ -23,7 +23,6 @@ from typing import Any
 import duckdb
 import pytest
 
-import pipelines.refresh
 from pipelines import cli
 from pipelines.archive.hub import HubSource
 from pipelines.archive.sources import HubOptions, open_source
@@ -34,6 +33,7 @@ from pipelines.errors import SourceError
 from pipelines.load.signatures import SignatureCache
 from pipelines.load.snapshots import Warehouse
 from pipelines.refresh import RefreshReport, refresh
+from tests.conftest import leave_out_checks
 from tests.handmade import (
     A_MEM,
     MEM0,
@@ -122,18 +122,8 @@ def hub(archive: HandmadeArchive, make_default: Callable[[LoopbackHub], None]) -
 
 
 @pytest.fixture
-def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
-    leave_out_checks(monkeypatch)
-
-
-@pytest.fixture
 def without_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
     leave_out_statistics(monkeypatch)
-
-
-def leave_out_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipelines.refresh, "_preload", lambda: None)
-    monkeypatch.setattr(pipelines.refresh.RefreshRun, "validate", lambda run: [])
 
 
 def leave_out_statistics(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +175,7 @@ SUMMARY_TABLE = "SELECT group_id, protocol, value, value_text FROM {} WHERE metr
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
+def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
     root = tmp_path_factory.mktemp("story")
     archive = make_archive(root / "archive")
     summary = archive.root / folder(A_MEM) / "summary.json"
@@ -237,7 +227,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
                 query(told.warehouse, RESULTS.format("results")),
                 query(told.warehouse, SUMMARY_TABLE.format("summary_metrics")),
             )
-        yield told
+    return told  # outside of the patches: a fixture that yields within them would leave them to the whole module
 
 
 class TestRefresh:

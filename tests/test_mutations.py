@@ -21,9 +21,11 @@ from tests.mutations import mutate
 from tests.test_normalize_round_trip import given_back
 from tests.test_snapshots import content
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 FAST_SEEDS = range(20)
 SOAK_SEEDS = range(20, 520)
-FEW_BUILDS = range(6)
+FEW_BUILDS = [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(1, 6))]
 
 
 def loaded(root: Path, parquet: Path) -> dict[str, LoadedGroup]:

@@ -11,10 +11,11 @@ from typing import Any
 
 import dagster as dg
 import duckdb
+import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
 
-import pipelines.refresh
 from pipelines.archive.sources import open_source
 from pipelines.config import BuildOptions
 from pipelines.errors import PublicationBlocked, SourceError, WarehouseLocked
@@ -22,7 +23,7 @@ from pipelines.load.lock import warehouse_lock
 from pipelines.load.snapshots import Warehouse
 from pipelines.load.views import list_views
 from pipelines.orchestration import faults
-from pipelines.orchestration.checks import RESULT_GROUP
+from pipelines.orchestration.checks import RESULT_GROUP, round_trip
 from pipelines.orchestration.definitions import defs
 from pipelines.orchestration.lineage import column_lineage, columns_of_relations
 from pipelines.orchestration.partitions import chosen_partitions, existing, group_key, selection
@@ -52,13 +53,6 @@ def archive(tmp_path: Path) -> HandmadeArchive:
     for keys in (A_MEM, WO_MEMORY, MEM0):
         made.add(keys)
     return made
-
-
-@pytest.fixture
-def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaves the checks of quality out, which cost most of a small refresh."""
-    monkeypatch.setattr(pipelines.refresh, "_preload", lambda: None)
-    monkeypatch.setattr(pipelines.refresh.RefreshRun, "validate", lambda run: [])
 
 
 def config(source: Path | str, warehouse: Path, **build: Any) -> dict[str, Any]:
@@ -405,7 +399,34 @@ class TestVerify:
         assert found["predictions", "expectations", None].passed
         assert found["database", "reconciliation", None].check_name
         assert found["result_group", "input_contract", None].passed
+        trip = found["database", "round_trip", None]
+        assert trip.passed
+        assert {name: value.value for name, value in trip.metadata.items()} == {
+            "passed": 12,
+            "failed": 0,
+            "cannot be checked": 0,
+        }
         assert {p: p.stat().st_mtime_ns for p in (tmp_path / "w" / "snapshots").rglob("*")} == before
+
+    def test_a_row_that_was_changed_behind_its_back_fails_the_round_trip(
+        self, instance: Any, archive: Any, tmp_path: Path
+    ) -> None:
+        built(instance, archive, tmp_path / "w")
+        [file] = (tmp_path / "w" / "parquet" / "predictions").rglob("baseline=mem0/*.parquet")
+        rows = pq.read_table(file, partitioning=None)
+        texts = pa.array(["Other." for _ in range(rows.num_rows)])
+        pq.write_table(rows.set_column(rows.schema.get_field_index("response"), "response", texts), file)
+        trip = dg.AssetSelection.checks(round_trip)
+        job = dg.define_asset_job("trip", selection=trip)
+        result = (
+            dg.Definitions.merge(defs, dg.Definitions(jobs=[job]))
+            .resolve_job_def("trip")
+            .execute_in_process(instance=instance, run_config=config("/nowhere", tmp_path / "w"))
+        )
+        found = evaluations(result)["database", "round_trip", None]
+        assert not found.passed
+        assert found.description is not None
+        assert found.description.startswith(f"{folder(MEM0)}/predict.json: ")
 
     def test_without_a_warehouse_says_how_to_make_one(self, instance: Any, tmp_path: Path) -> None:
         assert "mbw build" in failure(run(instance, "/nowhere", tmp_path / "w", "verify"))[1]

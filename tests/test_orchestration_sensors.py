@@ -9,7 +9,6 @@ from typing import Any
 import dagster as dg
 import pytest
 
-import pipelines.refresh
 from pipelines.archive.sources import open_source
 from pipelines.load.lock import warehouse_lock
 from pipelines.load.snapshots import Warehouse
@@ -20,7 +19,7 @@ from pipelines.orchestration.resources import SourceResource, WarehouseResource
 from pipelines.orchestration.sensors import archive_revision, published_elsewhere
 from pipelines.refresh import refresh
 from tests.handmade import A_MEM, MEM0, WO_MEMORY, HandmadeArchive, build, folder, group_id
-from tests.hub.loopback import INFO, LoopbackHub, server_error
+from tests.hub.loopback import GET, INFO, STORAGE, LoopbackHub, server_error
 
 pytest_plugins = ["tests.hub.fixtures"]
 
@@ -34,13 +33,6 @@ def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
     home.mkdir()
     with dg.DagsterInstance.local_temp(str(home), overrides={"telemetry": {"enabled": False}}) as made:
         yield made
-
-
-@pytest.fixture
-def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaves the checks of quality out, which cost most of a small refresh."""
-    monkeypatch.setattr(pipelines.refresh, "_preload", lambda: None)
-    monkeypatch.setattr(pipelines.refresh.RefreshRun, "validate", lambda run: [])
 
 
 @pytest.fixture
@@ -125,6 +117,33 @@ class TestArchiveRevision:
         assert watcher.cursor == second
         assert watcher.launched() == []
 
+    def test_the_run_that_it_launches_reads_from_the_hub_what_changed(
+        self, instance: Any, hub: LoopbackHub, archive: HandmadeArchive, tmp_path: Path
+    ) -> None:
+        warehouse = tmp_path / "w"
+        watcher = Watcher(instance, ADDRESS, warehouse)
+        refresh_from_hub(warehouse)
+        assert watcher.launched() == []
+        archive.write(archive.root / folder(A_MEM) / "run_config.json", {"retrieve_k": 9})
+        commit = hub.add_revision(REPO, archive.root)
+        [request] = watcher.launched()
+        resources = {
+            "source": {"config": {"address": ADDRESS}},
+            "warehouse": {"config": {"path": str(warehouse)}},
+            "build": {"config": {"jobs": 1}},
+        }
+        core = [dg.AssetKey("manifest"), RESULT_GROUP, dg.AssetKey("database")]
+        with hub.counting() as requests:
+            result = defs.resolve_job_def("refresh").execute_in_process(
+                instance=instance, run_config={"resources": resources}, tags=dict(request.tags), asset_selection=core
+            )
+        read = {e.partition for e in result.all_events if e.is_step_materialization and e.asset_key == RESULT_GROUP}
+        assert read - {None} == {group_id(A_MEM)}
+        downloads = [request.path for request in requests if request.route in (GET, STORAGE)]
+        assert downloads == [f"{folder(A_MEM)}/run_config.json"]
+        current = Warehouse(warehouse).require_current()
+        assert (current.info.source, current.info.revision) == (ADDRESS, commit)
+
     def test_an_unreachable_hub_is_a_reason_to_skip_and_keeps_the_cursor(
         self, instance: Any, hub: LoopbackHub, tmp_path: Path
     ) -> None:
@@ -207,5 +226,6 @@ class TestPublishedElsewhere:
 
 def test_the_schedule_is_daily_off_and_verifies() -> None:
     assert refresh_daily.default_status == dg.DefaultScheduleStatus.STOPPED
+    assert refresh_daily.job_name == "refresh_and_verify"
     request = refresh_daily.evaluate_tick(dg.build_schedule_context()).run_requests[0]
     assert request.run_config["resources"]["build"]["config"]["verify"] is True

@@ -157,7 +157,9 @@ def test_a_run_launched_in_the_ui_succeeds_and_shows_the_bad_group(ui: Ui, tmp_p
     assert checks["expectations"]["evaluation"]["success"]
     assert (tmp_path / "w" / "memorybench.duckdb").exists()
     assert (tmp_path / "w" / ".dagster" / "storage").is_dir()
-    look_at(ui, tmp_path)
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is not None:
+        look_at(ui, chromium, tmp_path)
     children = _below(ui.process.pid)
     assert children
     ui.process.send_signal(signal.SIGINT)
@@ -166,6 +168,8 @@ def test_a_run_launched_in_the_ui_succeeds_and_shows_the_bad_group(ui: Ui, tmp_p
     while left := [pid for pid in children if _is_alive(pid)]:
         assert time.monotonic() < end, left
         time.sleep(0.1)
+    if chromium is None:
+        pytest.skip("no Chromium to look at the pages; everything before was checked")
 
 
 def _is_alive(pid: int) -> bool:
@@ -193,11 +197,8 @@ def _below(pid: int) -> list[int]:
     return found
 
 
-def look_at(ui: Ui, tmp_path: Path) -> None:
-    """Open the asset graph in a browser: it has to draw every asset's name. Skipped where there is no Chromium."""
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
-        return
+def look_at(ui: Ui, chromium: str, tmp_path: Path) -> None:
+    """Open the asset graph and a group's checks in a browser, which has to draw more than an empty page."""
     shots = Path(os.environ.get("MBW_SCREENSHOTS") or tmp_path)
     command = [chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
     command += ["--hide-scrollbars", "--window-size=2200,1400", "--virtual-time-budget=30000"]

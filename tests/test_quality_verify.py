@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 
 import duckdb
@@ -123,7 +124,7 @@ def test_what_cannot_be_checked_is_neither_passed_nor_failed(report: VerifyRepor
     assert [f.message for f in report.findings if f.check == "round_trip"] == [
         "round_trip cannot be checked for 1 files: its layout is not the publisher's, and no source is at hand"
     ]
-    with_source = verify(Warehouse(faulty.root.parent / "warehouse"), LocalSource(faulty.root))
+    with_source = verify(Warehouse(faulty.root.parent / "warehouse"), lambda: nullcontext(LocalSource(faulty.root)))
     assert line(with_source, "round_trip").passed == 12
 
 
@@ -138,7 +139,7 @@ def test_what_was_tampered_with_is_found(archive: HandmadeArchive, warehouse: Wa
     rewrite(path, pq.ParquetFile(path).read().drop_columns(["failed"]))
     with duckdb.connect(str(warehouse.database)) as connection:
         connection.execute("DELETE FROM summary_metrics WHERE metric = 'z_score'")
-    report = verify(warehouse, LocalSource(archive.root))
+    report = verify(warehouse, lambda: nullcontext(LocalSource(archive.root)))
     assert report.failed
     parquet = f"parquet/{path.relative_to(warehouse.parquet)}"
     assert report.findings == [

@@ -136,5 +136,60 @@ def test_markdown_and_latex_escape() -> None:
     )
 
 
+@pytest.mark.parametrize("character", "\\`*_~|<>[]&$")
+def test_no_name_is_markup_in_markdown(character: str) -> None:
+    text = written(render.write_markdown, ["a"], [(f"x{character}y",)]).splitlines()[2]
+    assert text == f"| x\\{character}y |"
+
+
+def test_no_name_is_a_command_in_latex() -> None:
+    name = r"a&b%c$d#e_f{g}h~i^j\k<l>m|n"
+    text = written(render.write_latex, [name, "n"], [(name, "x")])
+    for line in text.splitlines()[2:5:2]:
+        cell = line.removesuffix(r" \\").rsplit(" & ", 1)[0]
+        for command in ("textbackslash", "textasciitilde", "textasciicircum", "textless", "textgreater", "textbar"):
+            assert f"\\{command}{{}}" in cell
+            cell = cell.replace(f"\\{command}{{}}", "")
+        for special in "&%$#_{}":
+            assert cell.count(f"\\{special}") == 1
+            cell = cell.replace(f"\\{special}", "")
+        assert cell == "abcdefghijklmn"
+
+
+@pytest.mark.parametrize("name", ["*", "[x]"])
+def test_no_name_is_an_argument_of_the_line_before_it_in_latex(name: str) -> None:
+    assert f"\n{{}}{name} & 1 \\\\\n" in written(render.write_latex, ["a", "n"], [("b", 1), (name, 1)])
+
+
+def widths(text: str) -> list[int]:
+    return [len(line) for line in text.splitlines()]
+
+
+def test_what_is_too_wide_goes_on_below_itself_and_loses_and_doubles_no_column() -> None:
+    columns = ["experiment", "backbone", "baseline", "metric", "value", "other"]
+    row = ("e" * 9, "b" * 9, "m" * 9, "q" * 9, "v" * 9, "o" * 9)
+    for width in range(20, 70):
+        style = Style(width=width, leading=("baseline", "metric"))
+        text = written(render.write_text, columns, [row], style)
+        assert max(widths(text)) <= width
+        assert all(cell in text for cell in row)
+        for part in text.split("\n\n"):
+            titles = part.splitlines()[0].split()
+            assert len(titles) == len(set(titles))
+
+
+def test_headings_and_headers_without_rows_keep_within_the_width() -> None:
+    columns = [f"column_{i}" for i in range(12)]
+    assert max(widths(written(render.write_text, columns, [], Style(width=40)))) <= 40
+    text = written(render.write_text, ["a", "b", "c"], [("x" * 30, "y" * 30, 1)], Style(sections=2, width=40))
+    assert text.splitlines()[:2] == ["x" * 30 + " /", "y" * 30]
+
+
+def test_the_last_column_can_be_wrapped() -> None:
+    rows = [("a", "one two three four"), ("b", None), ("c", "five")]
+    text = written(render.write_text, ["name", "meaning"], rows, Style(whole=True, wrap=True, width=17))
+    assert text.splitlines()[2:] == ["a     one two", "      three four", "b     -", "c     five"]
+
+
 def test_unique_names() -> None:
     assert render.unique_names(["a", "a", "a_1", "a"]) == ["a", "a_1", "a_1_1", "a_2"]

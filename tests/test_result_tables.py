@@ -234,7 +234,7 @@ class TestCollectionRankings:
             (3, "Q", "wo_memory", 0.6, 6, 7, None),
             (6, "P", "a_mem", 0.5, 5, 7, None),
             (7, "Q", "uno", 0.1, 1, 7, None),
-            (None, "Q", "light", None, None, 7, "no weighted_average is published"),
+            (None, "Q", "light", None, None, 7, "no finite weighted_average is published"),
         ]
 
     def test_an_invalid_group_has_no_rank_and_no_number(self, warehouse: WarehouseRows) -> None:
@@ -297,7 +297,7 @@ class TestLeaderboard:
             ("P", "wo_memory", 1, 0.6, 2, 2, None),
             ("Q", "a_mem", 1, 0.6, 2, 2, None),
             ("Q", "light", None, None, None, 0,
-             "Legal (no weighted_average is published), Open-Domain (not published)"),
+             "Legal (no finite weighted_average is published), Open-Domain (not published)"),
             ("Q", "mem0", None, None, None, 1, "Open-Domain (not published)"),
             ("Q", "uno", None, None, None, 1, "Open-Domain (invalid: 2 of 2 responses failed)"),
             ("Q", "wo_memory", 1, 0.6, 2, 2, None),
@@ -311,6 +311,10 @@ class TestLeaderboard:
         rows = warehouse.rows("leaderboard_all", *self.COLUMNS, experiment="ranks", baseline="uno")
         # Alone at the top of Open-Domain and last in Legal: all others move down by one in Open-Domain.
         assert rows == [("Q", "uno", 4, pytest.approx(0.525), 4, 2, None)]
+
+    def test_where_nobody_is_ranked_it_says_so(self, warehouse: WarehouseRows) -> None:
+        rows = warehouse.rows("leaderboard", "rank", "missing_collections", experiment="derived")
+        assert rows == [(None, "no system is ranked in any collection")] * 2
 
     def test_sizes_are_means_over_samples(self, warehouse: WarehouseRows) -> None:
         columns = ("mean_prompt_chars", "mean_response_chars")
@@ -432,14 +436,15 @@ class TestStatistics:
 # The same once more, by other means -----------------------------------------------------------------------------------
 
 
+KEYS = list(GroupKey._fields)
+
+
 class Published:
     """A generated archive read with `json` alone: a frame of samples, one of groups, and the constants."""
 
-    KEYS = ("experiment", "backbone", "split", "collection", "baseline")
-
     def __init__(self, root: Path, constants: Path) -> None:
         reference = json.loads(constants.read_text(encoding="utf-8"))
-        samples, groups = [], []
+        samples, groups, answers = [], [], []
         for line in (root / "manifest.jsonl").read_text(encoding="utf-8").splitlines():
             entry = json.loads(line)
             keys = [entry[name] for name in ("exp", "model", "dataset_type", "set_name", "baseline")]
@@ -455,19 +460,31 @@ class Published:
             of_group: dict[str, list[tuple[str, int]]] = {}
             for name, index in sorted((d["dataset"], d["test_idx"]) for d in details):
                 of_group.setdefault("Locomo" if name.startswith("Locomo") else name, []).append((name, index))
+            answers += [
+                (*keys, p["dataset"], p["test_idx"], p["response"], len(p["messages"]),
+                 sum(len(message["content"]) for message in p["messages"]))
+                for p in predictions
+            ]  # fmt: skip
             for group, published in summary["details"].items():
-                low, high = limits["dataset_min"][group], limits["dataset_max"][group]
+                low, high, mu, sigma = (limits[f"dataset_{name}"][group] for name in ("min", "max", "mu", "sigma"))
                 for (name, index), score in zip(of_group[group], published, strict=True):
                     m = 0.0 if high == low else (score - low) / (high - low)
-                    samples.append((*keys, group, name, index, float(score), m, failed[name, index]))
+                    z = 0.0 if sigma <= 1e-6 else (score - mu) / sigma
+                    samples.append((*keys, group, name, index, float(score), m, z, failed[name, index]))
             invalid = sum(failed.values()) > len(failed) / 2
-            groups.append((*keys, summary["summary"]["weighted_average"], summary["summary"]["z_score"], invalid))
-        columns = ("group", "dataset", "test_idx", "score", "m", "failed")
-        self.samples = pd.DataFrame(samples, columns=[*self.KEYS, *columns])
-        self.groups = pd.DataFrame(groups, columns=[*self.KEYS, "weighted_average", "z_score", "invalid"])
+            numbers = (summary["summary"][metric] for metric in ("average", "weighted_average", "z_score"))
+            groups.append((*keys, *numbers, invalid, sum(failed.values())))
+        columns = ("group", "dataset", "test_idx", "score", "m", "z", "failed")
+        self.samples = pd.DataFrame(samples, columns=[*KEYS, *columns])
+        self.groups = pd.DataFrame(
+            groups, columns=[*KEYS, "average", "weighted_average", "z_score", "invalid", "n_failed"]
+        )
+        self.answers = pd.DataFrame(
+            answers, columns=[*KEYS, "dataset", "test_idx", "response", "n_messages", "prompt_chars"]
+        )
         self.valid = self.groups[~self.groups["invalid"]]
-        keys_of_valid = self.valid[list(self.KEYS)]
-        self.valid_samples = self.samples.merge(keys_of_valid, on=list(self.KEYS))
+        keys_of_valid = self.valid[KEYS]
+        self.valid_samples = self.samples.merge(keys_of_valid, on=KEYS)
 
 
 @pytest.fixture(scope="module")
@@ -515,7 +532,104 @@ def _flips(sums: np.ndarray) -> float:
     return float((totals >= abs(sums.sum()) - 1e-12).mean())
 
 
+def _same(ours: pd.Series, theirs: pd.Series) -> None:
+    """Both hold the same rows, in whatever order, with numbers that agree to 1e-9 and gaps in the same places."""
+    assert len(ours) == len(theirs)
+    left, right = ours.sort_index(), theirs.sort_index()
+    assert left.index.equals(right.index)
+    assert np.allclose(left.astype(float), right.astype(float), rtol=0, atol=1e-9, equal_nan=True), ours.name
+
+
 class TestAgainstAnotherComputation:
+    def test_results(self, published: Published, database: duckdb.DuckDBPyConnection) -> None:
+        stored = database.execute("SELECT * FROM results").df().set_index(KEYS)
+        groups = published.groups.set_index(KEYS)
+        for name in ("average", "weighted_average", "z_score", "n_failed"):
+            _same(stored[name], groups[name])
+        by_group = published.samples.groupby(KEYS)
+        _same(stored["n_samples"], by_group.size())
+        _same(stored["recomputed_weighted_average"], by_group["m"].mean())
+        _same(stored["recomputed_z_score"], by_group["z"].mean())
+        of_datasets = published.samples.groupby([*KEYS, "group"])["m"].mean()
+        _same(stored["recomputed_average"], of_datasets.groupby(KEYS).mean())
+        assert ((stored["validity"] == "invalid").sort_index() == groups["invalid"].sort_index()).all()
+        assert groups["invalid"].sum() == 1 and groups["n_failed"].gt(0).sum() > 1
+
+    def test_dataset_results(self, published: Published, database: duckdb.DuckDBPyConnection) -> None:
+        keys = [*KEYS, "group"]
+        stored = database.execute("SELECT * FROM dataset_results").df()
+        stored = stored.rename(columns={"dataset_group": "group"}).set_index(keys)
+        of_dataset = published.samples.groupby(keys)
+        _same(stored["n"], of_dataset.size())
+        for name, expected in (
+            ("mean", of_dataset["score"].mean()),
+            ("average", of_dataset["score"].mean()),
+            ("recomputed_average", of_dataset["score"].mean()),
+            ("minmax_average", of_dataset["m"].mean()),
+            ("recomputed_minmax_average", of_dataset["m"].mean()),
+            ("recomputed_minmax_sum", of_dataset["m"].sum()),
+            ("z_average", of_dataset["z"].mean()),
+            ("recomputed_z_average", of_dataset["z"].mean()),
+            ("recomputed_z_sum", of_dataset["z"].sum()),
+            ("n_failed", of_dataset["failed"].sum()),
+        ):
+            _same(stored[name], expected)
+        errors = {key: stats.sem(of["score"], ddof=1) for key, of in of_dataset if len(of) > 1}
+        _same(stored["standard_error"].dropna(), pd.Series(errors))
+
+    def test_sample_results(self, published: Published, database: duckdb.DuckDBPyConnection) -> None:
+        keys = [*KEYS, "dataset", "test_idx"]
+        stored = database.execute("SELECT * FROM sample_results").df().set_index(keys)
+        samples, answers = (frame.set_index(keys) for frame in (published.samples, published.answers))
+        for ours, theirs in (("score", "score"), ("minmax_score", "m"), ("z", "z"), ("failed", "failed")):
+            _same(stored[ours], samples[theirs])
+        for name in ("n_messages", "prompt_chars"):
+            _same(stored[name], answers[name])
+        _same(stored["response_chars"], answers["response"].str.len())
+        assert (stored["response"].sort_index() == answers["response"].sort_index()).all()
+
+    @pytest.mark.parametrize("metric", ["average", "weighted_average", "z_score"])
+    def test_summary_tables(self, published: Published, database: duckdb.DuckDBPyConnection, metric: str) -> None:
+        rows = ["experiment", "backbone", "split", "collection"]
+        stored = database.execute(f"SELECT * EXCLUDE protocol FROM summary_table_{metric}").df().set_index(rows)
+        expected = published.groups.pivot(index=rows, columns="baseline", values=metric)
+        assert sorted(stored.columns) == sorted(expected.columns)
+        assert expected.isna().any().any()  # mem0 is not in every collection
+        for baseline in expected.columns:
+            _same(stored[baseline], expected[baseline])
+
+    def test_coverage(self, published: Published, database: duckdb.DuckDBPyConnection) -> None:
+        stored = database.execute("SELECT * FROM coverage").df().set_index(KEYS)
+        groups = published.groups
+        places = groups[["split", "collection"]].drop_duplicates().itertuples(index=False)
+        spanned = itertools.product(groups["backbone"].unique(), places, groups["baseline"].unique())
+        invalid = groups.set_index(KEYS)["invalid"].to_dict()
+        expected = {
+            key: "not_published" if key not in invalid else "invalid" if invalid[key] else "complete"
+            for key in (("off-policy", backbone, *place, baseline) for backbone, place, baseline in spanned)
+        }
+        assert stored["status"].to_dict() == expected
+        assert set(expected.values()) == {"not_published", "invalid", "complete"}
+
+    def test_data_quality(self, published: Published, database: duckdb.DuckDBPyConnection) -> None:
+        stored = dict(database.execute('SELECT "check", n_groups FROM data_quality').fetchall())
+        groups = published.groups
+        assert stored["invalid_group"] == groups["invalid"].sum()
+        assert stored["suspect_group"] == (groups["n_failed"].gt(0) & ~groups["invalid"]).sum()
+
+    def test_sizes_and_overall_ratings_of_the_leaderboard(
+        self, published: Published, database: duckdb.DuckDBPyConnection
+    ) -> None:
+        system = ["split", "backbone", "baseline"]
+        board = database.execute("SELECT * FROM leaderboard WHERE rank IS NOT NULL").df().set_index(system)
+        answers = published.answers.assign(response_chars=published.answers["response"].str.len())
+        means = answers.groupby(system)[["prompt_chars", "response_chars"]].mean().loc[board.index]
+        _same(board["mean_prompt_chars"], means["prompt_chars"])
+        _same(board["mean_response_chars"], means["response_chars"])
+        ratings = database.execute("SELECT * FROM ratings WHERE collection IS NULL").df().set_index(system)
+        for ours, theirs in (("rating", "rating"), ("rating_low", "rating_low"), ("rank_high", "rank_high")):
+            _same(board[ours], ratings.loc[board.index, theirs])
+
     def test_gains(self, published: Published, database: duckdb.DuckDBPyConnection) -> None:
         family = ["experiment", "backbone", "split", "collection"]
         stored = (
@@ -571,9 +685,8 @@ class TestAgainstAnotherComputation:
         system = ["experiment", "split", "backbone", "baseline"]
         ranked = published.valid.copy()
         ranked["rank"] = ranked.groupby(place)["weighted_average"].rank(method="min", ascending=False)
-        keys = list(Published.KEYS)
-        stored = database.execute("SELECT * FROM collection_rankings WHERE rank IS NOT NULL").df().set_index(keys)
-        expected = ranked.set_index(keys)
+        stored = database.execute("SELECT * FROM collection_rankings WHERE rank IS NOT NULL").df().set_index(KEYS)
+        expected = ranked.set_index(KEYS)
         assert stored.index.sort_values().equals(expected.index.sort_values())
         for name in ("rank", "weighted_average", "z_score"):
             assert np.allclose(stored[name].sort_index(), expected[name].sort_index(), rtol=0, atol=1e-9)
@@ -614,13 +727,15 @@ class TestAgainstAnotherComputation:
     def test_ratings(self, published: Published, database: duckdb.DuckDBPyConnection) -> None:
         stored = database.execute("SELECT * FROM ratings").df()
         overall: dict[str, dict[tuple[str, str], list[float]]] = {}
+        n_intervals = 0
         for (split, collection), rows in published.valid_samples.groupby(["split", "collection"]):
             ratings = _logistic_regression(rows)
             found = stored[(stored["split"] == split) & (stored["collection"] == collection)]
             assert found["rating"].notna().sum() == len(ratings)
             for row in found.dropna(subset="rating").itertuples():
                 assert row.rating == pytest.approx(ratings[row.backbone, row.baseline], abs=1e-6)
-                assert row.rating_low <= row.rating <= row.rating_high
+                assert pd.isna(row.rating_low) or row.rating_low <= row.rating <= row.rating_high
+            n_intervals += found["rating_low"].notna().sum()
             for system, rating in ratings.items():
                 overall.setdefault(split, {}).setdefault(system, []).append(rating)
             _check_bounds(found)
@@ -633,6 +748,7 @@ class TestAgainstAnotherComputation:
             for row in found.itertuples():
                 assert row.rating == pytest.approx(means[row.backbone, row.baseline], abs=1e-6)
             _check_bounds(found)
+        assert n_intervals > 50
 
 
 def _logistic_regression(rows: pd.DataFrame) -> dict[tuple[str, str], float]:
@@ -663,9 +779,12 @@ def _logistic_regression(rows: pd.DataFrame) -> dict[tuple[str, str], float]:
 def _check_bounds(found: pd.DataFrame) -> None:
     rated = found.dropna(subset="rating")
     for row in rated.itertuples():
+        assert row.rank == 1 + sum(other.rating > row.rating + 1e-9 for other in rated.itertuples())
+        if pd.isna(row.rating_low):
+            assert pd.isna([row.rating_high, row.rank_low, row.rank_high]).all() and "no interval: " in row.pool
+            continue
         assert row.rank_low == 1 + sum(other.rating_low > row.rating_high for other in rated.itertuples())
         assert row.rank_high == len(rated) - sum(other.rating_high < row.rating_low for other in rated.itertuples())
-        assert row.rank == 1 + sum(other.rating > row.rating + 1e-9 for other in rated.itertuples())
 
 
 # The command ----------------------------------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ from pipelines.refresh import RefreshRun
 from tests.handmade import A_MEM, MEM0, WO_MEMORY, HandmadeArchive, build, folder, prediction
 from tests.warehouse_content import content, inodes
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 
 @pytest.fixture
 def archive(tmp_path: Path) -> HandmadeArchive:

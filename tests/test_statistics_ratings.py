@@ -107,7 +107,45 @@ def test_an_undefeated_system_stays_finite():
 def test_nothing_but_ties_is_nobody_ahead():
     result = rated(np.ones((12, 4)))
     assert values(result) == [1000.0] * 4
-    assert [(r.low, r.high, r.rank, r.rank_low, r.rank_high) for r in result.ratings] == [(1000, 1000, 1, 1, 4)] * 4
+    assert [r.rank for r in result.ratings] == [1] * 4
+    assert without_interval(result) == {"4 systems on 12 samples; no interval: every draw gives the same"}
+
+
+def without_interval(result: Ratings) -> set[str]:
+    """What is said of the pool, in which nobody has an interval or bounds for the rank."""
+    rated_ones = [r for r in result.ratings if r.rating is not None]
+    assert {(r.low, r.high, r.rank_low, r.rank_high) for r in rated_ones} == {(None,) * 4}
+    assert rated_ones and result.no_interval
+    return {r.pool for r in rated_ones}
+
+
+class TestWhereDrawsTellNothing:
+    def test_a_win_on_every_sample_is_not_certain(self):
+        result = rated([[1, 0]] * 12)
+        assert values(result) == pytest.approx([1000 + 200 * math.log10(25), 1000 - 200 * math.log10(25)], abs=1e-6)
+        assert without_interval(result) == {"2 systems on 12 samples; no interval: every draw gives the same"}
+
+    @pytest.mark.parametrize("single, text", [(1, "one0 has"), (2, "one0 and 1 more datasets have")])
+    def test_a_dataset_of_one_sample_has_no_known_spread(self, single, text):
+        samples = [("many", i) for i in range(20)] + [(f"one{i}", 0) for i in range(single)]
+        result = rate(random_scores(1, len(samples)), names(6), samples, seed=1, n_draws=50)
+        described = f"6 systems on {20 + single} samples; no interval: {text} a single sample"
+        assert without_interval(result) == {described}
+
+    def test_a_lone_sample_that_nobody_shares_does_not_matter(self):
+        scores = random_scores(1, 21)
+        scores[20, 1:] = NAN
+        samples = [("many", i) for i in range(20)] + [("one", 0)]
+        result = rate(scores, names(6), samples, seed=1, n_draws=50)
+        assert result.no_interval is None
+        assert {r.pool for r in result.ratings} == {"6 systems on 20 samples"}
+
+    def test_there_is_none_overall_where_one_collection_has_none(self):
+        one, none = rated(random_scores(1, systems=2)), rated([[1, 0]] * 12)
+        result = overall({"Legal": one, "Open-Domain": none})
+        described = "2 systems over Legal, Open-Domain; no interval: there is none in Open-Domain"
+        assert without_interval(result) == {described}
+        assert values(result) == pytest.approx(np.mean([values(one), values(none)], axis=0), abs=1e-7)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -178,7 +216,9 @@ def test_any_table_gives_finite_ratings_for_its_pool_and_none_outside(seed, syst
             assert (r.low, r.high, r.rank, r.rank_low, r.rank_high) == (None,) * 5
             assert r.pool.startswith("not rated")
         else:
-            assert 1 <= r.rank_low <= r.rank <= r.rank_high <= len(result.pool) or not r.low <= r.rating <= r.high
+            assert (r.low is None) == (r.rank_low is None) == (result.no_interval is not None)
+            if r.low is not None:
+                assert 1 <= r.rank_low <= r.rank <= r.rank_high <= len(result.pool) or not r.low <= r.rating <= r.high
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -208,7 +248,7 @@ class TestThePool:
         result = rated(scores)
         assert [name for _, name in result.pool] == ["s00", "s02", "s04"]
         reasons = {r.system[1]: r.pool for r in result.ratings}
-        assert reasons["s00"] == "3 systems on 6 samples"
+        assert reasons["s00"].startswith("3 systems on 6 samples")
         assert reasons["s01"] == "not rated: no sample in common with the pool of 3 systems, only with 1 other"
         assert reasons["s03"] == "not rated: no sample in common with the pool of 3 systems"
         assert {r.system[1]: r.n_comparisons for r in result.ratings} == {

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pipelines.archive.groups import EVALUATE_DETAILS, PREDICT, RUN_CONFIG, SUMMARY, GroupKey
 from pipelines.archive.json_reader import loads
-from pipelines.client.group_files import restore_file
 from pipelines.client.reader import Parameters, SnapshotReader
 from pipelines.errors import UsageError
+from pipelines.normalize.restore import restore_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,11 +106,12 @@ class MemoryBenchResults:
         Raises:
             SourceError: the Hub or the repository cannot be reached.
         """
+        from pipelines.archive.hub import HubAddress
         from pipelines.client.cache import refreshed_warehouse
 
         if repo_type != "dataset":
             raise UsageError(f"repo_type is {repo_type!r}: results are published in dataset repositories only.")
-        address = f"hf://datasets/{repo_id}" + (f"@{revision}" if revision else "")
+        address = str(HubAddress(repo_id, revision or None))
         return cls(SnapshotReader(refreshed_warehouse(address, cache_dir)), repo_id, repo_type)
 
     def __enter__(self) -> Self:

@@ -15,10 +15,13 @@ from pipelines.commands.arguments import (
     NEEDS_ATTENTION,
     add_json,
     add_warehouse,
+    is_interrupt,
     key_value,
     positive,
     warehouse_of,
 )
+from pipelines.config import ENGINES, LOCAL, SPARK
+from pipelines.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -52,6 +55,18 @@ def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
         "--jobs", metavar="N", type=positive, help="number of worker processes (default: one for each processor)"
     )
     parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default=LOCAL,
+        help="who reads the groups: worker processes of this machine, or the executors of Apache Spark, which needs "
+        "the extra `spark` and Java 17 (default: local)",
+    )
+    parser.add_argument(
+        "--master",
+        metavar="URL",
+        help="the Spark master, such as spark://HOST:7077 or local[4] (default: local[*]); goes with --engine spark",
+    )
+    parser.add_argument(
         "--select",
         metavar="KEY=VALUE",
         type=key_value,
@@ -81,22 +96,33 @@ def run(args: argparse.Namespace) -> int:
     from pipelines.refresh import refresh
 
     started = perf_counter()
+    check_engine(args)
     options = BuildOptions(
         jobs=args.jobs or default_jobs(),
         select=tuple(args.select),
         full=args.full,
         embed_prompts=args.embed_prompts,
+        engine=args.engine,
+        master=args.master,
     )
     warehouse = Warehouse(warehouse_of(args))
+    before = warehouse.published()
     try:
         with (
             download_bar() as downloads,
             open_source(args.source or default_source(), HubOptions(args.no_cache, progress=downloads)) as source,
         ):
             report = refresh(source, warehouse, options, progress_for_terminal())
-    except KeyboardInterrupt:
-        print("mbw: interrupted; nothing was published", file=sys.stderr)
+    except BaseException as error:
+        if not is_interrupt(error):
+            raise
+        done = "nothing was published; run the build again"
+        if warehouse.published() != before:
+            done = "the new warehouse was published before that, and is whole"
+        print(f"mbw: interrupted; {done}", file=sys.stderr)
         return INTERRUPTED
+    for warning in report.warnings:
+        print(f"mbw: {warning}", file=sys.stderr)
     summary = build_summary(report, warehouse.root, perf_counter() - started)
     if args.json:
         from pipelines.archive.json_reader import dumps
@@ -107,6 +133,20 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.flush()
         print(f"look at it: mbw report{_option(args)} writes these results as pages for a browser", file=sys.stderr)
     return NEEDS_ATTENTION if report.needs_attention else DONE
+
+
+def check_engine(args: argparse.Namespace) -> None:
+    """Whether the engine can be had, before anything is read.
+
+    Raises:
+        UsageError: a master without Spark, or Spark without pyspark or Java.
+    """
+    if args.engine == SPARK:
+        from pipelines.spark.session import require_pyspark
+
+        require_pyspark()
+    elif args.master is not None:
+        raise UsageError("--master goes with --engine spark.")
 
 
 def _option(args: argparse.Namespace) -> str:

@@ -45,11 +45,16 @@ def _interval(low: str, high: str, decimals: int) -> str:
     return f"printf('[%.{decimals}f, %.{decimals}f]', {low}, {high})"
 
 
+def _known(text: str, figure: str, of: str) -> str:
+    """The text, or that it cannot be told where there is `of` and no `figure`."""
+    return f"CASE WHEN {of} IS NOT NULL AND {figure} IS NULL THEN 'cannot tell' ELSE {text} END"
+
+
 _VERDICT = "CASE {0} WHEN 'not significant' THEN 'n.s.' ELSE {0} END"
 _RATING = (
     Shown("rating", "round(rating)::BIGINT", "highest"),
-    Shown("95% interval", _interval("rating_low", "rating_high", 0)),
-    Shown("ranks left open", "printf('%d-%d', rank_low, rank_high)"),
+    Shown("95% interval", _known(_interval("rating_low", "rating_high", 0), "rating_low", "rating")),
+    Shown("ranks left open", _known("printf('%d-%d', rank_low, rank_high)", "rank_low", "rating")),
 )
 
 LAYOUTS = {
@@ -58,7 +63,7 @@ LAYOUTS = {
         (
             Shown("baseline", "baseline"),
             Shown("gain", "delta", "highest"),
-            Shown("95% interval", _interval("ci_low", "ci_high", 4)),
+            Shown("95% interval", _known(_interval("ci_low", "ci_high", 4), "ci_low", "delta")),
             Shown("these datasets", _VERDICT.format("on_these_datasets")),
             Shown("other datasets", _VERDICT.format("to_other_datasets")),
             Shown("wins", "CASE WHEN delta IS NOT NULL THEN wins END"),
@@ -84,7 +89,8 @@ LAYOUTS = {
         ),
         "rank NULLS LAST, backbone, baseline",
         ("rank", "backbone", "baseline"),
-        "rank: by weighted_average; ranks left open: those by rating that the intervals allow",
+        "rank: by weighted_average; ranks left open: those by rating that the intervals allow; cannot tell: too few "
+        "samples for an interval",
     ),
     "leaderboard": Layout(
         ("experiment", "protocol", "split"),
@@ -103,7 +109,7 @@ LAYOUTS = {
         "rank NULLS LAST, backbone, baseline",
         ("rank", "backbone", "baseline"),
         "rank: by the mean of weighted_average over all collections of the split, for systems that have them all; "
-        "ranks left open: those by rating that the intervals allow",
+        "ranks left open: those by rating that the intervals allow; cannot tell: too few samples for an interval",
     ),
     "baseline_comparison": Layout(
         ("experiment", "protocol", "split", "collection"),

@@ -57,7 +57,10 @@ def run(args: argparse.Namespace) -> int:
         names = relations(reader)
         if args.list:
             rows = [(name, "metric", "Summary table of the published values.") for name in metrics]
-            write_result(args, Result(["name", "kind", "meaning"], [*rows, *names], Style(whole=True)))
+            if for_people(check_output(args)):
+                names = [name._replace(meaning=name.meaning.split(". ")[0].removesuffix(".") + ".") for name in names]
+            style = Style(whole=True, wrap=True)
+            write_result(args, fitted(args, Result(["name", "kind", "meaning"], [*rows, *names], style)))
             return DONE
         filters = _filters(args)
         _check_filters(reader, filters)

@@ -31,19 +31,14 @@ def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from pipelines.archive.json_reader import dumps
-    from pipelines.archive.local import LocalSource
     from pipelines.commands.progress import progress_for_terminal
     from pipelines.config import default_jobs
     from pipelines.load.snapshots import Warehouse
-    from pipelines.quality.verify import verify
+    from pipelines.quality.verify import archive_of, verify
 
     warehouse = Warehouse(warehouse_of(args))
-    address = warehouse.require_current().info.source
-    # A folder that is still there decides on files that the publisher's layout does not prove.
-    source = LocalSource(address) if Path(address).is_absolute() and Path(address).is_dir() else None
+    source = archive_of(warehouse.require_current())
     progress = progress_for_terminal()
     progress.start("verify", 0)
     try:

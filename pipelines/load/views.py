@@ -178,7 +178,9 @@ def parse_sql_file(text: str, file: str, *, fields: Sequence[str]) -> SqlFile:
     parameters = [name.strip() for name in (title["parameters"] or "").split(",") if name.strip()]
     if parameters != list(named["parameter"]):
         raise SqlFileError(f"{file}: every parameter needs a line '-- parameter name: ...', in the order of the call.")
-    meaning = title["meaning"][0].upper() + title["meaning"][1:]
+    meaning = title["meaning"]
+    if "_" not in meaning.split(" ", 1)[0]:  # a name keeps its spelling
+        meaning = meaning[0].upper() + meaning[1:]
     return SqlFile(file, title["name"], meaning, sql, values, named["column"], named["parameter"])
 
 

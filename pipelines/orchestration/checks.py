@@ -18,7 +18,7 @@ from pipelines.orchestration.quality import (
     group_faults,
     listing_faults,
 )
-from pipelines.orchestration.resources import WarehouseResource
+from pipelines.orchestration.resources import BuildResource, WarehouseResource
 
 MANIFEST = dg.AssetKey("manifest")
 RESULT_GROUP = dg.AssetKey("result_group")
@@ -161,6 +161,29 @@ def group_checks(context: dg.AssetCheckExecutionContext, warehouse: WarehouseRes
         results = group_results(faults)
         for name in wanted:
             yield dg.AssetCheckResult(asset_key=RESULT_GROUP, check_name=name, **results[name])
+
+
+@dg.asset_check(
+    asset=DATABASE,
+    name="round_trip",
+    description="Every file of the archive comes back from the tables as it was published. Rebuilds all of them, so it "
+    "belongs to verifying, not to each refresh.",
+)
+def round_trip(
+    context: dg.AssetCheckExecutionContext, warehouse: WarehouseResource, build: BuildResource
+) -> dg.AssetCheckResult:
+    """Asks the archive only about files whose rebuilt text has another digest than the published file."""
+    from pipelines.quality.verify import archive_of, rebuilt_files
+
+    with reported(context):
+        figures = {"passed": 0, "failed": 0, "cannot be checked": 0}
+        messages = []
+        snapshot = warehouse.warehouse.require_current()
+        for outcome in rebuilt_files(snapshot, archive_of(snapshot), jobs=build.jobs):
+            figures[outcome.outcome] += 1
+            if outcome.outcome == "failed":
+                messages.append(f"{outcome.file}: {outcome.message}")
+        return dg.AssetCheckResult(passed=not messages, description=listed(messages) or None, metadata=figures)
 
 
 def unpublished_evaluations(folder: Path | None) -> list[dg.AssetCheckEvaluation]:

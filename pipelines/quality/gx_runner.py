@@ -45,6 +45,8 @@ _TELEMETRY_SWITCH = "GX_ANALYTICS_ENABLED"
 def preload() -> None:
     """Import Great Expectations, so that a later run does not wait for it. Safe to call in another thread."""
     os.environ[_TELEMETRY_SWITCH] = "False"
+    # It imports pyspark wherever that is installed. A filter for good, because a thread must not set one for a time.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     import great_expectations
     import great_expectations.expectations
 

@@ -9,18 +9,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipelines.archive.hub import HubAddress, parse_address
 from pipelines.archive.source import Source
-from pipelines.errors import WarehouseError
+from pipelines.archive.sources import open_source
+from pipelines.config import HUB_PREFIX
+from pipelines.errors import SourceError, WarehouseError
 from pipelines.findings import Finding, Severity
-from pipelines.load.assembly import Row, digests, result_group_rows, sorted_findings
+from pipelines.load.assembly import Row, result_group_rows, sorted_findings
 from pipelines.load.partitions import PART
 from pipelines.load.snapshots import FORMAT, Snapshot, Warehouse
 from pipelines.load.views import quoted
@@ -31,8 +35,7 @@ from pipelines.quality.validation import QualityResult, check_database, opened
 from schemas import TABLES
 from schemas.model import KEYS
 
-if TYPE_CHECKING:
-    from pipelines.archive.groups import ArchiveGroup
+OpenSource = Callable[[], AbstractContextManager[Source]]
 
 RECONCILIATION = "reconcile_"
 #: How many findings of one check the text report shows.
@@ -147,15 +150,15 @@ def _more(count: int, what: str) -> str:
 
 def verify(
     warehouse: Warehouse,
-    source: Source | None = None,
+    source: OpenSource | None = None,
     *,
     jobs: int = 1,
     on_group: Callable[[str], None] | None = None,
 ) -> VerifyReport:
     """Check the published warehouse.
 
-    `source` decides on files that are laid out in another way than the publisher's; most need none. `on_group` is told
-    each group whose files were rebuilt.
+    `source` opens the archive, which decides on files whose rebuilt text is not the published one; most need none.
+    `on_group` is told each group whose files were rebuilt.
 
     Raises:
         WarehouseError: there is no warehouse, it is another version's, or it cannot be opened.
@@ -175,7 +178,7 @@ def verify(
                 report.row_counts(connection, snapshot.parquet)
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         raise WarehouseError(f"{warehouse.root} cannot be read: {error}. Build it again with --full.") from error
-    report.round_trip(_rebuilt(snapshot, rows, source, jobs, on_group))
+    report.round_trip(rebuilt_files(snapshot, source, jobs=jobs, on_group=on_group))
     return report.finished(warehouse, snapshot)
 
 
@@ -322,19 +325,52 @@ def _reconciliation_lines(outcomes: Iterable[Outcome]) -> list[CheckLine]:
     return [lines[check] for check in sorted(lines)]
 
 
-def _rebuilt(
-    snapshot: Snapshot, rows: dict[str, Row], source: Source | None, jobs: int, on_group: Callable[[str], None] | None
+def rebuilt_files(
+    snapshot: Snapshot,
+    source: OpenSource | None = None,
+    *,
+    jobs: int = 1,
+    on_group: Callable[[str], None] | None = None,
 ) -> Iterable[FileOutcome]:
-    loaded = [row for row in rows.values() if row["status"] != "quarantined"]
-    paths = _source_paths(source, loaded) if source is not None else {}
-    tasks = [GroupTask(snapshot.parquet, row, paths.get(row["group_id"], {})) for row in loaded]
+    """Give back each file of each loaded group from its rows, and say whether it equals what was published.
+
+    The source is opened, and asked for the groups concerned alone, where the rebuilt text of a file has another digest
+    than the published file. That is so where the publisher laid it out in another way, or where the rows are wrong.
+    """
+    rows = result_group_rows(snapshot.parquet)
+    unproven: list[GroupTask] = []
+    tasks = [GroupTask(snapshot.parquet, row, {}) for row in rows.values() if row["status"] != "quarantined"]
     for task, outcomes in zip(tasks, check_groups(tasks, jobs), strict=True):
         if on_group is not None:
             on_group(task.row["group_id"])
-        yield from outcomes
+        if source is not None and any(outcome.outcome == "cannot be checked" for outcome in outcomes):
+            unproven.append(task)
+        else:
+            yield from outcomes
+    if source is not None and unproven:
+        yield from _decided_by_source(source, unproven, jobs)
 
 
-def _source_paths(source: Source, rows: Iterable[Row]) -> dict[str, dict[str, Path]]:
-    known = {row["group_id"]: digests(row) for row in rows}
-    wanted: list[ArchiveGroup] = [group for group in source.list_groups().groups if group.key.group_id in known]
-    return {fetched.group.key.group_id: fetched.paths for fetched in source.fetch(wanted)}
+def archive_of(snapshot: Snapshot) -> OpenSource:
+    """Opens the archive that a snapshot was made from; on the Hub, at the commit that it was made from."""
+    address = snapshot.info.source
+    if address.startswith(HUB_PREFIX):
+        address = str(HubAddress(parse_address(address).repo_id, snapshot.info.revision))
+    return lambda: open_source(address)
+
+
+def _decided_by_source(source: OpenSource, tasks: list[GroupTask], jobs: int) -> Iterable[FileOutcome]:
+    try:
+        with source() as opened_source:
+            wanted = {task.row["group_id"] for task in tasks}
+            groups = [group for group in opened_source.list_groups().groups if group.key.group_id in wanted]
+            paths = {fetched.group.key.group_id: fetched.paths for fetched in opened_source.fetch(groups)}
+            with_files = [replace(task, paths=paths.get(task.row["group_id"], {})) for task in tasks]
+            for outcomes in check_groups(with_files, jobs):
+                yield from outcomes
+    except SourceError as error:
+        reason = f"its layout is not the publisher's, or its rows are wrong, and the source cannot be read: {error}"
+        for outcomes in check_groups(tasks, jobs):
+            for outcome in outcomes:
+                unknown = outcome.outcome == "cannot be checked"
+                yield replace(outcome, message=reason) if unknown else outcome

@@ -11,6 +11,9 @@ P(a beats b) = 1 / (1 + 10^((R_b - R_a) / 400)), 100 points are a win rate of 64
   slightly, by one comparison against the hundred or more that a pair has in a published collection.
 - *Interval*: 2.5 and 97.5 percentiles of 1,000 bootstrap draws. A draw takes, within each dataset, as many sample keys
   as there are, with replacement; every comparison on a key comes along with it, because they share the question.
+  Where a dataset has a single sample, or no draw differs from another, there is no interval and there are no rank
+  bounds, and `pool` says so: a dataset of one sample has an unknown spread, not none, and what all draws agree on is
+  not certain.
 - *Seed*: made from the names of what is rated (`seed_for`), so the draws repeat wherever and whenever it is rated.
 
 Source: Bradley & Terry (1952); Hunter, "MM algorithms for generalized Bradley-Terry models" (2004), for the condition
@@ -21,6 +24,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -43,6 +47,8 @@ POINTS_PER_DECADE = 400.0
 SEED = 20260601
 #: Published ratings are rounded here: beyond, they may depend on how many threads added the numbers up.
 DECIMALS = 7
+#: Draws that differ by no more than this many points are the same.
+_NO_SPREAD = 1e-6
 
 #: Names of one system, (backbone, baseline).
 System = tuple[str, ...]
@@ -58,7 +64,8 @@ _CHUNK = 4_000_000  # numbers in the largest array that a batch of draws needs
 
 @dataclass(frozen=True)
 class Rating:
-    """The rating of one system, in rating points. All figures but the counts are None where it is not in the pool."""
+    """The rating of one system, in rating points. All figures but the counts are None where it is not in the pool; the
+    interval and the rank bounds also where the pool has none."""
 
     system: System
     rating: float | None
@@ -87,13 +94,14 @@ class Ratings:
 
     `ratings` has every system that was passed, sorted by name. `pool` names the rated ones, sorted; `draws` has their
     rating in each draw, shape (n_draws, len(pool)), not rounded. `seed` is what the draws were made from (None over
-    several collections: each has its own).
+    several collections: each has its own). `no_interval` says why the draws make no interval; None where they do.
     """
 
     ratings: tuple[Rating, ...]
     pool: tuple[System, ...]
     draws: NDArray[np.float64]
     seed: int | None
+    no_interval: str | None = None
 
 
 def seed_for(*names: str) -> int:
@@ -141,10 +149,11 @@ def rate(
     components = _components(np.isfinite(table))
     pool = components[0] if components and len(components[0]) > 1 else []
     fit = _fit_pool(table[:, pool], datasets, seed, n_draws) if pool else np.empty((n_draws + 1, 0))
-    figures = dict(zip(pool, _summarise(fit[0], fit[1:]), strict=True))
+    compared = np.isfinite(table[:, pool]).sum(axis=1) > 1
+    no_interval = _no_interval([name for name, keep in zip(datasets, compared, strict=True) if keep], fit[1:])
+    figures = dict(zip(pool, _summarise(fit[0], fit[1:], no_interval), strict=True))
 
-    n_pool_samples = int((np.isfinite(table[:, pool]).sum(axis=1) > 1).sum())
-    described = f"{len(pool)} systems on {n_pool_samples} samples"
+    described = _described(f"{len(pool)} systems on {int(compared.sum())} samples", no_interval)
     ratings = []
     for component in components:
         finite = np.isfinite(table[:, component])
@@ -170,6 +179,7 @@ def rate(
         pool=tuple(names[i] for i in pool),
         draws=fit[1:],
         seed=seed,
+        no_interval=no_interval,
     )
 
 
@@ -178,9 +188,10 @@ def overall(collections: Mapping[str, Ratings]) -> Ratings:
 
     `collections` has the ratings of each collection of one split, by its name, all with the same number of draws.
     A collection that rates nobody (fewer than two systems were compared) is left out for all, and `pool` does not name
-    it. A system that some other collection lacks gets no overall rating, and its `pool` says which. The mean is not
-    centred again: where pools differ, 1000 is the mean of no one set, but differences between systems stand.
-    `n_samples` and `n_comparisons` are sums. Raises ValueError where the numbers of draws differ.
+    it. Where one of them has no interval there is none overall. A system that some other collection lacks gets no
+    overall rating, and its `pool` says which. The mean is not centred again: where pools differ, 1000 is the mean of
+    no one set, but differences between systems stand. `n_samples` and `n_comparisons` are sums. Raises ValueError
+    where the numbers of draws differ.
     """
     used = {name: collections[name] for name in sorted(collections) if collections[name].pool}
     covered: dict[System, list[str]] = {r.system: [] for c in collections.values() for r in c.ratings}
@@ -204,9 +215,11 @@ def overall(collections: Mapping[str, Ratings]) -> Ratings:
             samples, comparisons = counts.get(r.system, (0, 0))
             counts[r.system] = samples + r.n_samples, comparisons + r.n_comparisons
     fit = np.mean(fits, axis=0) if fits else np.empty((1, 0))
-    figures = dict(zip(pool, _summarise(fit[0], fit[1:]), strict=True))
+    unknown = [name for name, collection in used.items() if collection.no_interval]
+    no_interval = f"there is none in {', '.join(unknown)}" if unknown else None
+    figures = dict(zip(pool, _summarise(fit[0], fit[1:], no_interval), strict=True))
 
-    described = f"{len(pool)} systems over {', '.join(used)}"
+    described = _described(f"{len(pool)} systems over {', '.join(used)}", no_interval)
     ratings = []
     for system in sorted(covered):
         rating, low, high, rank, rank_low, rank_high = figures.get(system, (None,) * 6)
@@ -218,7 +231,22 @@ def overall(collections: Mapping[str, Ratings]) -> Ratings:
         else:
             text = "not rated: no collection has two systems to compare"
         ratings.append(Rating(system, rating, low, high, rank, rank_low, rank_high, n_samples, n_comparisons, text))
-    return Ratings(tuple(ratings), tuple(pool), fit[1:], None)
+    return Ratings(tuple(ratings), tuple(pool), fit[1:], None, no_interval)
+
+
+def _no_interval(datasets: Sequence[str], draws: NDArray[np.float64]) -> str | None:
+    """Why draws of the compared samples, of which `datasets` names each one's dataset, tell nothing of their spread."""
+    single = sorted(name for name, count in Counter(datasets).items() if count == 1)
+    if single:
+        more = f" and {len(single) - 1} more datasets have" if len(single) > 1 else " has"
+        return f"{single[0]}{more} a single sample"
+    if draws.size and np.ptp(draws, axis=0).max() <= _NO_SPREAD:
+        return "every draw gives the same"
+    return None
+
+
+def _described(pool: str, no_interval: str | None) -> str:
+    return f"{pool}; no interval: {no_interval}" if no_interval else pool
 
 
 def _components(present: NDArray[np.bool_]) -> list[list[int]]:
@@ -389,12 +417,15 @@ def _curvature(weights: NDArray[np.float64], contrasts: NDArray[np.float64]) -> 
 
 
 def _summarise(
-    centre: NDArray[np.float64], draws: NDArray[np.float64]
-) -> list[tuple[float, float, float, int | None, int, int]]:
+    centre: NDArray[np.float64], draws: NDArray[np.float64], no_interval: str | None
+) -> list[tuple[float, float | None, float | None, int | None, int | None, int | None]]:
     """rating, low, high, rank, rank_low, rank_high of each system of a pool, rounded as published."""
     if not len(centre):
         return []
     rating = np.round(centre, DECIMALS)
+    if no_interval:
+        ranked = zip(rating.tolist(), competition_ranks(rating.tolist()), strict=True)
+        return [(value, None, None, rank, None, None) for value, rank in ranked]
     low, high = np.round(np.percentile(draws, PERCENTILES, axis=0), DECIMALS)
     rank_low, rank_high = rank_bounds(low, high)
     ranks = competition_ranks(rating.tolist())

@@ -15,12 +15,14 @@
 -- column z_score: The published mean z; NULL where the system is not ranked or it is not published.
 -- column rating: Bradley-Terry rating from sample-by-sample comparisons, 1000 being the pool's mean; NULL where not
 --     rated.
--- column rating_low: Lower end of the rating's 95 % interval.
+-- column rating_low: Lower end of the rating's 95 % interval; NULL where not rated, and where rating_pool says that
+--     there is no interval.
 -- column rating_high: Upper end of it.
 -- column rating_rank: Rank by rating.
--- column rank_low: The best rank by rating that the intervals allow.
--- column rank_high: The worst rank by rating that the intervals allow.
--- column rating_pool: What the system was rated against, or why it was not rated.
+-- column rank_low: The best rank by rating that the intervals allow; NULL without an interval.
+-- column rank_high: The worst rank by rating that the intervals allow; NULL without an interval.
+-- column rating_pool: What the system was rated against and, where so, why there is no interval; or why it was not
+--     rated.
 -- column excluded: Why the system is not ranked; NULL where it is.
 WITH published AS (
     SELECT
@@ -105,7 +107,7 @@ SELECT
     ratings.pool AS rating_pool,
     COALESCE(
         better.excluded,
-        CASE WHEN better.weighted_average IS NULL THEN 'no weighted_average is published' END
+        CASE WHEN better.weighted_average IS NULL THEN 'no finite weighted_average is published' END
     ) AS excluded
 FROM better
 LEFT JOIN ratings

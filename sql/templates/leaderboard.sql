@@ -11,18 +11,21 @@
 --     rank. NULL where a collection is missing.
 -- column n_ranked: Number of systems ranked in the split.
 -- column n_collections: Number of collections in which the system is ranked.
--- column missing_collections: The collections of the split in which it is not, and why; NULL where it is ranked in all.
+-- column missing_collections: The collections of the split in which it is not, and why; that there is none to be ranked
+--     in, where no system is ranked at all; NULL where it is ranked in all.
 -- column mean_weighted_average: Unweighted mean of weighted_average over the split's collections; NULL where one is
 --     missing.
 -- column mean_z_score: The same of z_score; NULL also where a collection has none.
 -- column mean_rank: The same of the ranks in collection_rankings.
 -- column rating: Overall rating: the mean of its ratings over the collections; NULL where not rated in all.
--- column rating_low: Lower end of its 95 % interval.
+-- column rating_low: Lower end of its 95 % interval; NULL where not rated, and where rating_pool says that
+--     there is no interval.
 -- column rating_high: Upper end of it.
 -- column rating_rank: Rank by rating.
--- column rank_low: The best rank by rating that the intervals allow.
--- column rank_high: The worst rank by rating that the intervals allow.
--- column rating_pool: What the system was rated against, or why it was not rated.
+-- column rank_low: The best rank by rating that the intervals allow; NULL without an interval.
+-- column rank_high: The worst rank by rating that the intervals allow; NULL without an interval.
+-- column rating_pool: What the system was rated against and, where so, why there is no interval; or why it was not
+--     rated.
 -- column mean_prompt_chars: Mean length of a prompt in characters, over all samples of the split; NULL where a collection
 --     is missing.
 -- column mean_response_chars: Mean length of a response in characters; NULL where a collection is missing.
@@ -133,7 +136,10 @@ complete AS (
         covered.baseline,
         covered.protocol,
         covered.n_collections,
-        covered.missing_collections,
+        CASE
+            WHEN covered.n_needed IS NULL THEN 'no system is ranked in any collection'
+            ELSE covered.missing_collections
+        END AS missing_collections,
         CASE WHEN covered.n_collections = covered.n_needed THEN covered.weighted_average END AS weighted_average,
         CASE WHEN covered.n_z_scores = covered.n_needed THEN covered.z_score END AS z_score,
         CASE WHEN covered.n_collections = covered.n_needed THEN covered.mean_rank END AS mean_rank,

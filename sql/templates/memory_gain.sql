@@ -49,7 +49,7 @@
 -- column testable: Whether p_clustered_holm could reach 0.05 at all with these datasets. Where false, read 'cannot
 --     tell', not 'no difference'.
 -- column n_family: Gains that Holm adjusts together: those of one experiment, backbone, split, collection and protocol
---     that are not excluded.
+--     that are not excluded. One without a p value is among them, and does not count in Holm's m.
 -- column reference_group_id: The wo_memory group that it is compared with; NULL where none.
 -- column excluded: Why the gain means nothing or is not there: a group is invalid, or there is nothing to compare with;
 --     NULL where it counts.

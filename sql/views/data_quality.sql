@@ -25,7 +25,7 @@ SELECT
         COUNT(
             DISTINCT CASE
                 WHEN findings.test_idx IS NOT NULL
-                    THEN CONCAT(findings.group_id, '|', findings.dataset, '|', CAST(findings.test_idx AS VARCHAR))
+                    THEN STRUCT_PACK(g := findings.group_id, d := findings.dataset, i := findings.test_idx)
             END
         ) AS BIGINT
     ) AS n_samples,
