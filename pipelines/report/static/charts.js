@@ -26,6 +26,11 @@
       ...options,
       style: {background: "transparent", color: "currentColor", fontSize: "12px", fontFamily: "inherit", overflow: "visible"},
     });
+    // It is one image with one text: what Plot says of its parts has no role to stand on.
+    for (const part of svg.querySelectorAll("[aria-label], [aria-description]")) {
+      part.removeAttribute("aria-label");
+      part.removeAttribute("aria-description");
+    }
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", label);
     const scroll = element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": `Chart: ${caption || label}`}, svg);

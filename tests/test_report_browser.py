@@ -1,0 +1,339 @@
+"""The report in a real browser, opened from the file: it draws without an error, its controls work, axe finds nothing
+serious. Needs Chromium, and for axe the packages that .ci/install-services installs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pipelines.archive.sample import write_sample
+from pipelines.report.pages import PAGES
+from pipelines.report.site import write_report
+from tests.built import warehouse_of
+from tests.conftest import ROOT
+from tests.handmade import A_MEM, HandmadeArchive, build, group_files
+from tests.report_site import BREAKS, DROP, SCRIPT, exhibit_rows, handmade_archive
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.full
+
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+PACKAGES = ROOT / "tests" / "browser" / "node_modules"
+NAMES = [page.name for page in PAGES]
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        pytest.skip("no Chromium; .ci/install-services installs one")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(
+            executable_path=chromium, args=FLAGS, downloads_path=str(tmp_path_factory.mktemp("downloads"))
+        )
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of the bundled sample."""
+    archive = tmp_path_factory.mktemp("sample")
+    write_sample(archive)
+    return write_report(warehouse_of(archive), tmp_path_factory.mktemp("report") / "r").path
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of the handmade archive, whose names and texts try to be markup."""
+    root = tmp_path_factory.mktemp("hostile")
+    archive = handmade_archive(root / "archive")
+    build(archive.root, root / "w")
+    return write_report(root / "w").path
+
+
+class Opened:
+    """A page, with what it said on its console."""
+
+    def __init__(self, browser: Browser, site: Path, **context: Any) -> None:
+        self.site = site
+        self.context = browser.new_context(**{"viewport": DESKTOP, **context})
+        self.page: Page = self.context.new_page()
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda m: self.said.append(m.text) if m.type in ("error", "warning") else None)
+        self.page.on("pageerror", lambda error: self.said.append(f"{error} {error.stack}"))
+        self.page.on("dialog", lambda dialog: (self.said.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+
+    def go(self, name: str, choices: str = "") -> Page:
+        self.page.goto("about:blank")
+        self.page.goto(f"{(self.site / f'{name}.html').as_uri()}{'#' + choices if choices else ''}")
+        return self.drawn()
+
+    def drawn(self) -> Page:
+        self.page.wait_for_selector("html[data-drawn=yes]")
+        return self.page
+
+    def cells(self, exhibit: str, column: str) -> list[str]:
+        """What a column of an exhibit's table shows."""
+        table = self.page.locator(f"#{exhibit} table")
+        heads = table.locator("thead th")
+        names = [heads.nth(n).get_attribute("data-column") for n in range(heads.count())]
+        return table.locator(f"tbody td:nth-child({names.index(column) + 1})").all_inner_texts()
+
+    def close(self) -> None:
+        self.context.close()
+        assert self.said == []
+        assert all(re.match(r"file:|about:|data:|blob:", url) for url in self.asked), self.asked
+
+
+@pytest.fixture
+def opened(browser: Browser, site: Path) -> Iterator[Opened]:
+    one = Opened(browser, site)
+    yield one
+    one.close()
+
+
+def open_numbers(page: Page, exhibit: str) -> None:
+    page.locator(f"#{exhibit} details.numbers").evaluate("details => { details.open = true; }")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_page_draws_without_an_error(name: str, opened: Opened) -> None:
+    page = opened.go(name)
+    assert page.locator("h1").inner_text()
+    if name != "changes":  # the sample was built once: nothing moved
+        assert page.locator("svg.plot").count() >= 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= DESKTOP["width"]
+    assert page.evaluate("getComputedStyle(document.querySelector('main')).maxWidth") == "1120px"
+
+
+def test_leaderboard_sorts_filters_and_searches(opened: Opened, site: Path) -> None:
+    page = opened.go("leaderboard", "split=task")
+    rows = [row for row in exhibit_rows(site, "leaderboard_systems") if row["split"] == "task"]
+    ranks = opened.cells("leaderboard_systems", "rank")
+    assert len(ranks) == len(rows)
+    assert ranks[0] == "1"
+    page.locator("#leaderboard_systems th[data-column=rating] button").click()
+    expected = sorted((row["rating"] for row in rows if row["rating"] is not None), reverse=True)
+    shown = [cell for cell in opened.cells("leaderboard_systems", "rating") if not cell.startswith("–")]
+    assert [float(cell.replace(",", "")) for cell in shown] == pytest.approx(expected, abs=0.6)
+    assert opened.cells("leaderboard_systems", "rating")[-1].startswith("–")  # what is missing is last
+    header = page.locator("#leaderboard_systems th[data-column=rating]")
+    assert header.get_attribute("aria-sort") == "descending"
+    header.locator("button").click()
+    assert header.get_attribute("aria-sort") == "ascending"
+    assert opened.cells("leaderboard_systems", "rating")[-1].startswith("–")
+    page.get_by_label("Backbone").select_option("Qwen3-8B")
+    opened.drawn()
+    assert set(opened.cells("leaderboard_systems", "backbone")) == {"Qwen3-8B"}
+    assert "backbone=Qwen3-8B" in page.url
+    page.locator("#search-leaderboard_systems").fill("uno")
+    assert opened.cells("leaderboard_systems", "baseline") == ["UNO"]
+    page.locator("#search-leaderboard_systems").fill("nothing like it")
+    assert page.get_by_text("No row has all these words.").is_visible()
+
+
+def test_invalid_groups_come_in_by_the_toggle(opened: Opened, site: Path) -> None:
+    [invalid] = [row for row in exhibit_rows(site, "overview_coverage") if row["status"] == "invalid"]
+    page = opened.go("collections", f"split={invalid['split']}&collection={invalid['collection']}")
+    page.locator("#collection_results summary").first.click()
+    page.locator("#search-collection_results").fill(f"{invalid['backbone']} {invalid['baseline'].replace('_', '-')}")
+    assert opened.cells("collection_results", "weighted_average")[0].startswith("–")
+    assert "invalid" in opened.cells("collection_results", "excluded")[0]
+    page.get_by_label("with invalid groups").check()
+    opened.drawn()
+    assert re.fullmatch(r"-?\d+\.\d{3}", opened.cells("collection_results", "weighted_average")[0])
+
+
+def test_cells_show_the_views_numbers_and_the_csv_has_them_whole(opened: Opened, site: Path) -> None:
+    page = opened.go("collections", "split=domain&collection=Legal")
+    open_numbers(page, "collection_gains")
+    rows = [r for r in exhibit_rows(site, "collection_gains") if (r["split"], r["collection"]) == ("domain", "Legal")]
+    shown = zip(opened.cells("collection_gains", "backbone"), opened.cells("collection_gains", "delta"), strict=True)
+    assert list(shown) == [(row["backbone"], f"{row['delta']:.3f}") for row in rows]
+    with page.expect_download() as saved:
+        page.locator("#collection_gains").get_by_role("button", name="Save as CSV").click()
+    assert saved.value.suggested_filename == "collection_gains.csv"
+    text = Path(saved.value.path()).read_text(encoding="utf-8-sig")
+    table = list(csv.DictReader(io.StringIO(text)))
+    assert [float(row["delta"]) for row in table] == [row["delta"] for row in rows]
+    assert list(table[0]) == list(rows[0])
+    assert {row["excluded"] for row in table} == {""}
+
+
+def test_two_systems_are_compared_either_way_round(opened: Opened, site: Path) -> None:
+    row = next(r for r in exhibit_rows(site, "compare_datasets") if r["wins"] != r["losses"] and r["n"] > 1)
+    one, two = (f'["{row[f"{p}backbone"]}","{row[f"{p}baseline"]}"]' for p in ("", "other_"))
+    for first, second, wins in ((one, two, row["wins"]), (two, one, row["losses"])):
+        page = opened.go("compare", f"split={row['split']}&collection={row['collection'].replace('&', '%26')}")
+        page.get_by_label("First system").select_option(first)
+        page.get_by_label("Second system").select_option(second)
+        opened.drawn()
+        open_numbers(page, "compare_datasets")
+        place = opened.cells("compare_datasets", "dataset_group").index(row["dataset_group"])
+        assert opened.cells("compare_datasets", "wins")[place] == str(wins)
+    page.locator("#compare_samples table a").first.click()
+    opened.drawn()
+    assert "/samples.html#" in page.url
+    assert page.locator("#sample h2").is_visible()
+
+
+def test_samples_are_searched_and_read_side_by_side(opened: Opened, site: Path) -> None:
+    page = opened.go("samples", "split=domain")
+    total = page.locator("#sample-list li").count()
+    assert total == sum(row["split"] == "domain" for row in exhibit_rows(site, "samples"))
+    questions = {row["sample"]: row["question"] for row in exhibit_rows(site, "sample_questions")}
+    found = [
+        row
+        for row in exhibit_rows(site, "samples")
+        if row["split"] == "domain"
+        and "judge" in f"{row['dataset']} {row['collection']} {questions.get(row['sample'], '')}".lower()
+    ]
+    assert 2 <= len(found) < total
+    page.locator("#sample-search").fill("judge")
+    page.get_by_text(f"{len(found)} of {total} samples", exact=True).wait_for()
+    opened.drawn()
+    assert page.locator("#sample h2").inner_text() == f"{found[0]['dataset']}, sample {found[0]['test_idx']}"
+    assert page.locator(".answer").count() == 4
+    page.locator(".picks input:not(:checked)").first.check()
+    assert page.locator(".answer").count() == 5
+    page.locator("#sample-list button").nth(1).click()
+    opened.drawn()
+    assert "sample=" in page.url
+    asked = page.locator("#sample-list button[aria-current]").inner_text().split("\n")[0]
+    assert page.locator("#sample h2").inner_text().replace(", sample", "") == asked
+
+
+def test_the_theme_is_switched_and_kept(opened: Opened) -> None:
+    page = opened.go("index")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(paper)
+    page.get_by_role("button", name="Switch to dark colours").click()
+    opened.drawn()
+    assert page.evaluate(paper) != light
+    page = opened.go("quality")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.get_by_role("button", name="Switch to light colours").click()
+    assert page.evaluate(paper) == light
+
+
+def test_links_lead_through_all_pages_by_keyboard(opened: Opened) -> None:
+    page = opened.go("index")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    for title in [entry.title for entry in PAGES]:
+        page.get_by_role("link", name=title, exact=True).press("Enter")
+        page.locator("h1", has_text=title).wait_for()
+        opened.drawn()
+        assert page.locator("nav [aria-current]").inner_text() == title
+
+
+def test_hostile_names_are_shown_as_texts(browser: Browser, hostile: Path) -> None:
+    one = Opened(browser, hostile)
+    page = one.go("leaderboard")
+    one.page.locator("#search-leaderboard_systems").fill("alert(1)")
+    assert one.cells("leaderboard_systems", "backbone") == [DROP]
+    assert one.cells("leaderboard_systems", "baseline") == [SCRIPT]
+    for name in NAMES:
+        page = one.go(name)
+        assert page.locator("main img, main script").count() == 0
+    sample = next(r["sample"] for r in exhibit_rows(hostile, "samples") if r["n_systems"] > 3)
+    page = one.go("samples", f"sample={sample}")
+    for box in page.locator(".picks input").all():
+        box.check()
+    texts = page.locator(".answer .text").all_text_contents()
+    shown = BREAKS.replace("\x00", "")
+    assert any(text.replace("\x00", "").replace("\ufffd", "").startswith(shown) for text in texts)
+    one.close()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [group_files(), group_files(summary=None, evaluate_details=None), group_files(predict=None, evaluate_details=None)],
+    ids=["one group", "predictions alone", "a summary alone"],
+)
+def test_little_data_gives_honest_pages(files: Any, browser: Browser, tmp_path: Path) -> None:
+    archive = HandmadeArchive(tmp_path / "archive")
+    archive.add(A_MEM, files)
+    build(archive.root, tmp_path / "w")
+    one = Opened(browser, write_report(tmp_path / "w").path)
+    for name in NAMES:
+        page = one.go(name)
+        assert not re.search(r"undefined|NaN|\[object", page.locator("main").inner_text())
+    one.go("compare")
+    assert page.get_by_text("No two systems can be compared").or_(page.get_by_text("no sample here")).first.is_visible()
+    one.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("name", NAMES)
+def test_axe_finds_nothing_serious(name: str, size: Any, scheme: Any, browser: Browser, site: Path) -> None:
+    axe = PACKAGES / "axe-core" / "axe.min.js"
+    if not axe.is_file():
+        pytest.skip("no axe-core; .ci/install-services installs it")
+    one = Opened(browser, site, viewport=size, color_scheme=scheme)
+    page = one.go(name)
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    for details in page.locator("details").all():
+        details.evaluate("details => { details.open = true; }")
+    if folder := os.environ.get("MBW_SCREENSHOTS"):
+        width = "phone" if size is PHONE else "desktop"
+        page.screenshot(path=Path(folder) / f"report-{name}-{width}-{scheme}.png", full_page=True)
+    page.evaluate(axe.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run({preload: false}).then(result => result.violations)")
+    serious = [
+        (fault["id"], fault["help"], [node["html"][:160] for node in fault["nodes"]][:3])
+        for fault in found
+        if fault["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+    one.close()
+
+
+def test_pages_are_printed_with_their_numbers(opened: Opened) -> None:
+    page = opened.go("collections")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert not page.locator("nav").is_visible() and not page.locator("#controls").is_visible()
+    assert page.locator("#collection_results table").is_visible()
+    assert page.pdf()[:5] == b"%PDF-"
+
+
+@pytest.mark.parametrize(
+    ("file", "package"),
+    [("d3.min.js", "d3/dist/d3.min.js"), ("plot.umd.min.js", "@observablehq/plot/dist/plot.umd.min.js")],
+)
+def test_carried_scripts_are_those_of_the_packages(file: str, package: str) -> None:
+    if not (PACKAGES / package).is_file():
+        pytest.skip("no packages; .ci/install-services installs them")
+    carried = ROOT / "pipelines" / "report" / "static" / "vendor" / file
+    assert carried.read_bytes() == (PACKAGES / package).read_bytes()
