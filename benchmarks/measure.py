@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import subprocess
 import sys
@@ -20,6 +21,7 @@ class Figures:
 
     seconds: list[float] = field(default_factory=list)
     peak_mib: list[float] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
 
     @property
     def median_seconds(self) -> float:
@@ -37,6 +39,7 @@ class Run:
     command: Sequence[str]
     prepare: Callable[[], None] = lambda: None
     allowed_status: tuple[int, ...] = (0,)
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def alternate(runs: Mapping[str, Run], rounds: int) -> dict[str, Figures]:
@@ -49,17 +52,24 @@ def alternate(runs: Mapping[str, Run], rounds: int) -> dict[str, Figures]:
     for number in range(rounds):
         for name, run in runs.items():
             run.prepare()
-            seconds, peak = measure(run)
+            seconds, peak, output = measure(run)
             figures[name].seconds.append(seconds)
             figures[name].peak_mib.append(peak)
+            figures[name].outputs.append(output)
             print(f"round {number + 1}: {name}: {seconds:.2f} s, {peak:.0f} MiB", file=sys.stderr)
     return figures
 
 
-def measure(run: Run) -> tuple[float, float]:
-    """Seconds and peak MiB of one run."""
+def measure(run: Run) -> tuple[float, float, str]:
+    """Seconds, peak MiB and standard output of one run."""
     started = time.perf_counter()
-    process = subprocess.Popen(run.command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        run.command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **run.environment},
+    )
     peak = 0.0
     done = threading.Event()
 
@@ -70,13 +80,13 @@ def measure(run: Run) -> tuple[float, float]:
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
-    _, errors = process.communicate()
+    output, errors = process.communicate()
     seconds = time.perf_counter() - started
     done.set()
     watcher.join()
     if process.returncode not in run.allowed_status:
         raise RuntimeError(f"{' '.join(run.command)} ended with {process.returncode}:\n{errors[-3000:]}")
-    return seconds, peak
+    return seconds, peak, output
 
 
 def _family(pid: int) -> list[int]:

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -28,13 +29,19 @@ TEXTS = ("response",)
 TABLES = ("weighted_average", "memory_gain", "leaderboard", "collection_rankings", "results")
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Print a line for each view: the median over rounds of its slowest collection."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.views", description=__doc__.splitlines()[0])
-    parser.add_argument("warehouse", type=Path)
-    parser.add_argument("--rounds", type=int, default=5, help="how often each query runs")
-    args = parser.parse_args(argv)
-    with duckdb.connect(str(args.warehouse / DATABASE), read_only=True) as connection:
+@dataclass(frozen=True)
+class ViewTime:
+    """The median of a view's slowest collection, and how many rows that has."""
+
+    view: str
+    milliseconds: float
+    rows: int
+
+
+def view_times(warehouse: Path, rounds: int) -> list[ViewTime]:
+    """Measure every view."""
+    times = []
+    with duckdb.connect(str(warehouse / DATABASE), read_only=True) as connection:
         collections = connection.execute("SELECT DISTINCT split, collection FROM result_groups ORDER BY ALL").fetchall()
         for view in list_views():
             if "collection" in view.columns:
@@ -43,12 +50,36 @@ def main(argv: Sequence[str] | None = None) -> None:
                 wheres = [f"split = {literal(s)}" for s in sorted({s for s, _ in collections})]
             else:
                 wheres = ["TRUE"]
-            milliseconds, rows = max(_measure(connection, view.name, where, args.rounds) for where in wheres)
-            mark = "" if milliseconds <= TARGET_MS else f"  above {TARGET_MS:.0f} ms"
-            print(f"{view.name:<32} {milliseconds:8.1f} ms {rows:8d} rows{mark}")
-    for name in TABLES:
-        command = [sys.executable, "-m", "pipelines.cli", "table", name, "--warehouse", str(args.warehouse)]
-        seconds = statistics.median(_run(command) for _ in range(args.rounds))
+            times.append(ViewTime(view.name, *max(_measure(connection, view.name, where, rounds) for where in wheres)))
+    return times
+
+
+def command_times(warehouse: Path, rounds: int) -> dict[str, float]:
+    """Median seconds of `mbw table`, by the table's name."""
+    return {
+        name: statistics.median(
+            _run([sys.executable, "-m", "pipelines.cli", "table", name, "--warehouse", str(warehouse)])
+            for _ in range(rounds)
+        )
+        for name in TABLES
+    }
+
+
+def help_time(rounds: int) -> float:
+    """Median seconds of `mbw --help`."""
+    return statistics.median(_run([sys.executable, "-m", "pipelines.cli", "--help"]) for _ in range(rounds))
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print a line for each view: the median over rounds of its slowest collection."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.views", description=__doc__.splitlines()[0])
+    parser.add_argument("warehouse", type=Path)
+    parser.add_argument("--rounds", type=int, default=5, help="how often each query runs")
+    args = parser.parse_args(argv)
+    for time_ in view_times(args.warehouse, args.rounds):
+        mark = "" if time_.milliseconds <= TARGET_MS else f"  above {TARGET_MS:.0f} ms"
+        print(f"{time_.view:<32} {time_.milliseconds:8.1f} ms {time_.rows:8d} rows{mark}")
+    for name, seconds in command_times(args.warehouse, args.rounds).items():
         print(f"mbw table {name:<22} {seconds * 1000:8.0f} ms")
 
 

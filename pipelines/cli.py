@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from pipelines.commands import build, diff, export, query, status, table, ui, verify
-from pipelines.commands.arguments import FAILED, INTERRUPTED, USAGE
+from pipelines.commands.arguments import FAILED, INTERRUPTED, USAGE, is_interrupt
+from pipelines.commands.interrupts import interrupts
 from pipelines.errors import MemoryBenchWarehouseError, UsageError
 
 COMMANDS = (build, status, query, table, verify, diff, export, ui)
@@ -44,8 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status. Bugs keep their traceback."""
     args = make_parser().parse_args(argv)
     try:
-        run_status: int = args.run(args)
-        sys.stdout.flush()
+        with interrupts():
+            run_status: int = args.run(args)
+            sys.stdout.flush()
         return run_status
     except UsageError as error:
         print(f"mbw: {error}", file=sys.stderr)
@@ -53,13 +55,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryBenchWarehouseError as error:
         print(f"mbw: {error}", file=sys.stderr)
         return FAILED
-    except KeyboardInterrupt:
-        print("mbw: interrupted", file=sys.stderr)
-        return INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has gone, which is no failure. What is left in the buffer must not be written at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except BaseException as error:
+        if not is_interrupt(error):
+            raise
+        print("mbw: interrupted", file=sys.stderr)
+        return INTERRUPTED
 
 
 if __name__ == "__main__":

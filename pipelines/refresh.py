@@ -8,15 +8,16 @@ run the same code; neither holds logic.
 from __future__ import annotations
 
 import errno
+import os
 import signal
 import threading
-from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Generator, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from multiprocessing import forkserver, get_context
+from multiprocessing import forkserver, get_context, parent_process, resource_tracker
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -74,15 +75,18 @@ class RefreshReport:
     removed: list[str] = field(default_factory=list)
     groups_by_status: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+    #: What went wrong once the snapshot was published, in sentences.
+    warnings: list[str] = field(default_factory=list)
     bytes_read: int = 0
     #: How long each step took.
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
     def needs_attention(self) -> bool:
-        """Published, but a group is quarantined or stale, or a check failed: exit status 3."""
+        """Published, but a group is quarantined or stale, a check failed, or what follows the publication did: exit
+        status 3."""
         bad = self.groups_by_status.get("quarantined", 0) + self.groups_by_status.get("stale", 0)
-        return bool(bad) or any(finding.severity == "error" for finding in self.findings)
+        return bool(bad or self.warnings) or any(finding.severity == "error" for finding in self.findings)
 
 
 def refresh(
@@ -134,14 +138,25 @@ class RefreshRun:
         """Hold the warehouse's lock while the body runs; whatever was not published by its end is deleted."""
         warehouse.create()
         with warehouse_lock(warehouse.root):
-            run = cls(source, warehouse, options or BuildOptions(), progress or Progress())
+            before = warehouse.published()
             try:
-                yield run
+                yield cls(source, warehouse, options or BuildOptions(), progress or Progress())
             except OSError as error:
-                raise _storage_error(warehouse, error) from error
+                raise _storage_error(warehouse, error, warehouse.published() != before) from error
             finally:
-                if run._partial is not None:
-                    warehouse.discard(run._partial)
+                # What cannot be deleted now must not hide why the build ends; the next build begins with this.
+                with suppress(OSError):
+                    warehouse.clean()
+
+    @property
+    def unpublished(self) -> Path | None:
+        """The folder of the snapshot being made, from `load` to `publish`."""
+        return self._partial
+
+    @property
+    def rows_by_group(self) -> dict[str, dict[str, Any]]:
+        """The rows that result_groups will have, by group id; none before `assemble`."""
+        return {} if self._assembly is None else self._assembly.rows
 
     def plan(self) -> Plan:
         """List the source and decide what to load. Reads no data file."""
@@ -195,15 +210,16 @@ class RefreshRun:
             threading.Thread(target=_preload, daemon=True).start()
         self.progress.start("load", len(plan.to_load))
         self.loaded = []
-        for loaded in self._load_all(plan):
-            self.loaded.append(loaded)
-            self.progress.advance(loaded.group.key.group_id, loaded.bytes_read)
+        with closing(self._load_all(plan)) as groups:  # whatever happens here, no worker writes on afterwards
+            for loaded in groups:
+                self.loaded.append(loaded)
+                self.progress.advance(loaded.group.key.group_id, loaded.bytes_read)
         self.progress.end()
         self.loaded.sort(key=lambda loaded: loaded.group.key)
         self.report.bytes_read = sum(loaded.bytes_read for loaded in self.loaded)
         return self.loaded
 
-    def _load_all(self, plan: Plan) -> Iterator[LoadedGroup]:
+    def _load_all(self, plan: Plan) -> Generator[LoadedGroup, None, None]:
         tasks = (
             self._task(fetched.group, fetched.paths, plan.previous_rows.get(fetched.group.key.group_id))
             for fetched in self.source.fetch(plan.to_load)
@@ -227,21 +243,19 @@ class RefreshRun:
         remove_attempts(self._require_partial())
 
     def _task(self, group: ArchiveGroup, paths: dict[str, Path], row: dict[str, Any] | None) -> LoadTask:
-        assert self._partial is not None
         known = None
         if row is not None and row["status"] in ("complete", "partial") and not self.options.full:
             known = assembly.digests(row) if assembly.same_place(group, row) else None
-        return LoadTask(group, paths, self._partial / PARQUET, known)
+        return LoadTask(group, paths, self._require_partial() / PARQUET, known)
 
     def assemble(self) -> bool:
         """Put the new snapshot's Parquet together: what was loaded, links to what stays, and the single-file tables.
 
         Returns whether anything differs from the published snapshot; if not, there is nothing to publish.
         """
-        plan = self._require_plan()
-        assert self._partial is not None
-        self._assembly = assembly.assemble(plan.listing, plan.previous_rows, plan.previous, self.loaded, plan.kept)
-        result = self._assembly
+        plan, partial = self._require_plan(), self._require_partial()
+        result = assembly.assemble(plan.listing, plan.previous_rows, plan.previous, self.loaded, plan.kept)
+        self._assembly = result
         self.report.revision = result.revision
         self.report.groups_by_status = result.groups_by_status
         self.report.findings = result.findings
@@ -257,7 +271,7 @@ class RefreshRun:
             return False
         self.report.added, self.report.changed = result.added, result.changed
         self.report.removed = plan.removed
-        assembly.write(result, plan.previous, self._partial / PARQUET)
+        assembly.write(result, plan.previous, partial / PARQUET)
         return True
 
     def build_database(self) -> list[str]:
@@ -269,8 +283,8 @@ class RefreshRun:
         plan, partial = self._require_plan(), self._require_partial()
         previous = plan.previous.parquet if plan.previous and not self.options.full else None
         last = self.warehouse.current()  # which another version of this program may have made
-        assert self._assembly is not None
-        history = HistoryUpdate(last.parquet if last else None, _refresh_id(partial), self._assembly.revision)
+        revision = self._require_assembly().revision
+        history = HistoryUpdate(last.parquet if last else None, _refresh_id(partial), revision)
         return build_database(
             partial / DATABASE,
             partial / PARQUET,
@@ -293,8 +307,7 @@ class RefreshRun:
 
     def publish(self) -> Snapshot:
         """Record the refresh and swap the link: from here on readers see the new snapshot."""
-        partial = self._require_partial()
-        assert self._assembly is not None
+        partial, assembled = self._require_partial(), self._require_assembly()
         number = _refresh_id(partial)
         assembly.record_refresh(
             partial / PARQUET,
@@ -305,18 +318,23 @@ class RefreshRun:
                 "started": self.started,
                 "ended": datetime.now(UTC),
                 "source": self.source.name,
-                "revision": self._assembly.revision,
+                "revision": assembled.revision,
                 "groups_added": len(self.report.added),
                 "groups_changed": len(self.report.changed),
                 "groups_removed": len(self.report.removed),
-                "groups_quarantined": sum(self._assembly.groups_by_status.get(s, 0) for s in ("quarantined", "stale")),
+                "groups_quarantined": sum(assembled.groups_by_status.get(s, 0) for s in ("quarantined", "stale")),
             },
         )
-        info = SnapshotInfo(FORMAT, number, self.source.name, self._assembly.revision, self.options.embed_prompts)
+        info = SnapshotInfo(FORMAT, number, self.source.name, assembled.revision, self.options.embed_prompts)
+        self._signatures.save()  # first: what fails after the publication could not be said to have stopped it
         snapshot = self.warehouse.publish(partial, info)
         self._partial = None
         self.report.published = snapshot
-        self._signatures.save()
+        try:
+            self.warehouse.prune()
+        except OSError as error:
+            reason = f"{error.filename or self.warehouse.root}: {error.strerror or error}"
+            self.report.warnings.append(f"An old snapshot could not be deleted ({reason}). The next build tries again.")
         return snapshot
 
     def _require_plan(self) -> Plan:
@@ -328,6 +346,11 @@ class RefreshRun:
         if self._partial is None:
             raise RuntimeError("call load() first")
         return self._partial
+
+    def _require_assembly(self) -> assembly.Assembly:
+        if self._assembly is None:
+            raise RuntimeError("call assemble() first")
+        return self._assembly
 
 
 def _preload() -> None:
@@ -346,12 +369,17 @@ def _load_in_processes(tasks: Iterator[LoadTask], workers: int) -> Iterator[Load
     context = get_context("forkserver")
     context.set_forkserver_preload(["pipelines.load.group_loader"])
     # Ctrl-C reaches every process of a terminal; this one alone ends the build. The server inherits the blocked signal.
+    # The resource tracker, which the server starts first where it does not run yet, would unblock it again.
+    resource_tracker.ensure_running()
     unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     forkserver.ensure_running()
     signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
-    pool = ProcessPoolExecutor(workers, mp_context=context)
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent)
     waiting: set[Future[LoadedGroup]] = set()
     try:
+        # The workers are started by a thread, which Ctrl-C does not reach: a pool that is half started cannot be ended.
+        with ThreadPoolExecutor(1) as starter:
+            starter.submit(pool.submit, os.getpid).result()
         for task in tasks:
             waiting.add(pool.submit(load_group, task))
             if len(waiting) >= 2 * workers:
@@ -369,16 +397,29 @@ def _load_in_processes(tasks: Iterator[LoadTask], workers: int) -> Iterator[Load
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+def _end_with_parent() -> None:
+    """Have this worker process die with the build: one that lived on would write into the next build's folder."""
+    parent = parent_process()
+    assert parent is not None
+
+    def wait_and_end() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait_and_end, daemon=True).start()
+
+
 def _refresh_id(partial: Path) -> int:
     """The running number that the snapshot being made will have."""
     return int(partial.name.split(".")[0])
 
 
-def _storage_error(warehouse: Warehouse, error: OSError) -> WarehouseError:
+def _storage_error(warehouse: Warehouse, error: OSError, published: bool) -> WarehouseError:
+    place = error.filename or warehouse.root
     reason = error.strerror or str(error)
+    if published:
+        return WarehouseError(f"{place}: {reason}. The new warehouse was published before that, and is whole.")
     advice = "Run the build again once that is mended."
     if error.errno == errno.ENOSPC or "No space left" in reason:
         reason, advice = "the disk is full", "Free some space and run the build again."
-    return WarehouseError(
-        f"{warehouse.root}: {reason}. Nothing was published; the old warehouse is as it was. {advice}"
-    )
+    return WarehouseError(f"{place}: {reason}. Nothing was published; the old warehouse is as it was. {advice}")

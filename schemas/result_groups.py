@@ -40,7 +40,7 @@ TABLE = Table(
         Column(
             "validity",
             "text",
-            "valid, suspect or invalid, by the thresholds in pipelines/quality/validity.py; NULL where there are no "
+            "valid, suspect or invalid, by the thresholds in pipelines/normalize/validity.py; NULL where there are no "
             "predictions to judge. An invalid group is left out of rankings, ratings and gains.",
             nullable=True,
             values=VALIDITIES,

@@ -397,7 +397,7 @@ class TestBuild:
         monkeypatch.setattr(RefreshRun, "build_database", interrupted)
         mbw = Mbw(tmp_path / "warehouse", capsys)
         assert mbw("build", "--source", str(archive.root), status=130) == ""
-        assert mbw.err == "mbw: interrupted; nothing was published\n"
+        assert mbw.err == "mbw: interrupted; nothing was published; run the build again\n"
         assert not (tmp_path / "warehouse" / "current").exists()
         assert list((tmp_path / "warehouse" / "snapshots").iterdir()) == []
 

@@ -17,9 +17,9 @@ from pipelines.archive.groups import ArchiveFile, ArchiveGroup, GroupKey
 from pipelines.archive.json_equality import same_json
 from pipelines.archive.sample import write_sample
 from pipelines.client import MemoryBenchResults
-from pipelines.client.group_files import restore_file
 from pipelines.load.group_loader import LoadTask, load_group
 from pipelines.load.partitions import partition_file
+from pipelines.normalize.restore import restore_file
 from schemas import TABLES
 from tests.built import warehouse_of
 from tests.handmade import A_MEM, evaluation, group_files

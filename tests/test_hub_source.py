@@ -426,8 +426,9 @@ class TestCache:
     def test_is_not_touched_without_it(self, hub: LoopbackHub, archive: Path, own_home: Path) -> None:
         with HubSource(REPO, endpoint=hub.endpoint, no_cache=True) as source:
             assert contents(source) == contents(LocalSource(archive))
-            temporary = source._cache()
-            assert temporary.is_dir()
+            (path, *_) = next(source.fetch(source.list_groups().groups)).paths.values()
+            temporary = next(folder for folder in path.parents if folder.name.startswith("memorybench-hub-"))
+            assert path.is_file()
         assert not temporary.exists()
         assert not (own_home / "hub").exists()
 

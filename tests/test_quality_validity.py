@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from pipelines.normalize.group import GroupFacts
-from pipelines.quality.validity import Validity, judge
+from pipelines.normalize.validity import Validity, judge
 from tests.built import warehouse_of
 from tests.handmade import A_MEM, HandmadeArchive, Keys, build, group_files, group_id, prediction
 

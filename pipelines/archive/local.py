@@ -7,10 +7,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pipelines.archive.groups import GROUP_FILES, ArchiveFile, ArchiveGroup, Listing
-from pipelines.archive.manifest import MANIFEST, ManifestEntry, entries_from_folders, group_of, read_manifest
+from pipelines.archive.manifest import (
+    GROUP_DEPTH,
+    MANIFEST,
+    ManifestEntry,
+    entries_from_folders,
+    group_of,
+    read_manifest,
+)
 from pipelines.archive.source import FetchedGroup
 from pipelines.errors import SourceError
 from pipelines.findings import Finding
+
+#: Stands for the signature of a file that cannot be looked at; no file that was read has it.
+_UNREADABLE = "unreadable"
 
 
 class LocalSource:
@@ -57,9 +67,23 @@ class LocalSource:
             yield FetchedGroup(group, {file.name: self.root / file.path for file in group.files})
 
     def _group_folders(self) -> Iterator[str]:
-        for directory, _, names in os.walk(self.root):
+        """The folders that hold any of the four files, and those where that cannot be seen.
+
+        Raises:
+            SourceError: a folder above those of groups cannot be read.
+        """
+        closed: list[str] = []
+
+        def note(error: OSError) -> None:
+            relative = Path(os.fsdecode(error.filename)).relative_to(self.root)
+            if len(relative.parts) < GROUP_DEPTH:
+                raise SourceError(f"{error.filename} cannot be read: {error.strerror}.") from error
+            closed.append(relative.as_posix())
+
+        for directory, _, names in os.walk(self.root, onerror=note):
             if any(name in GROUP_FILES for name in names):
                 yield Path(directory).relative_to(self.root).as_posix()
+        yield from closed
 
     def _look_at(self, entry: ManifestEntry) -> tuple[ArchiveGroup | None, list[Finding]]:
         folder = self.root / entry.relative_dir
@@ -73,22 +97,26 @@ class LocalSource:
             names = sorted(os.listdir(folder))
         except FileNotFoundError:
             names = []
-        except OSError as error:
+        except OSError:
+            # Which files there are cannot be seen, so each that there should be is listed: reading them says why not.
             names = []
-            message = f"folder cannot be read: {error.strerror}"
-            findings.append(Finding("unreadable", "error", message, group_id=group_id, file=entry.relative_dir))
+            expected = GROUP_FILES if entry.files is None else entry.files
+            files = [ArchiveFile(name, f"{entry.relative_dir}/{name}", 0, _UNREADABLE) for name in expected]
         for name in names:
             path = folder / name
             relative = f"{entry.relative_dir}/{name}"
-            if path.is_symlink() and not self._is_inside(path):
-                message = "file refused: it is a link out of the archive"
-                findings.append(Finding("refused_path", "error", message, group_id=group_id, file=relative))
-                continue
             try:
+                if path.is_symlink() and not self._is_inside(path):
+                    message = "file refused: it is a link out of the archive"
+                    findings.append(Finding("refused_path", "error", message, group_id=group_id, file=relative))
+                    continue
                 stat = path.stat()
-            except OSError as error:
+            except FileNotFoundError as error:
                 message = f"file cannot be read: {error.strerror}"
                 findings.append(Finding("unreadable", "error", message, group_id=group_id, file=relative))
+                continue
+            except OSError:
+                files.append(ArchiveFile(name, relative, 0, _UNREADABLE))
                 continue
             if os.path.isfile(path):
                 signature = f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ctime_ns}:{stat.st_ino}"

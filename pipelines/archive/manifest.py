@@ -15,6 +15,8 @@ from schemas.contracts import MANIFEST as CONTRACT
 from schemas.reference.runner import KNOWN_EXPERIMENTS
 
 MANIFEST = CONTRACT.file
+#: How many folders deep a group lies: <experiment>-<backbone>/<split>/<collection>/<baseline>.
+GROUP_DEPTH = 4
 #: The required keys that hold one text each, in the order in which a line is read.
 _TEXT_KEYS = tuple(key for key in CONTRACT.required_keys if CONTRACT[key].types == ("string",))
 
@@ -109,7 +111,7 @@ def entries_from_folders(group_dirs: Iterable[str]) -> tuple[list[ManifestEntry]
     for directory in sorted(group_dirs):
         parts = PurePosixPath(directory).parts
         try:
-            if len(parts) not in (4, 5):
+            if len(parts) not in (GROUP_DEPTH, GROUP_DEPTH + 1):
                 raise BadRecord("expected <experiment>-<backbone>/<split>/<collection>/<baseline>[/<run>]")
             key = GroupKey(*split_setting(parts[0]), *parts[1:4])
             refusal = key.refusal()
@@ -118,7 +120,7 @@ def entries_from_folders(group_dirs: Iterable[str]) -> tuple[list[ManifestEntry]
         except BadRecord as error:
             findings.append(Finding("refused_path", "error", f"folder refused: {error.reason}", file=directory))
             continue
-        entries.append(ManifestEntry(key, parts[4] if len(parts) == 5 else None, directory, None))
+        entries.append(ManifestEntry(key, parts[GROUP_DEPTH] if len(parts) > GROUP_DEPTH else None, directory, None))
     kept, repeated = keep_newest_run(entries)
     return kept, findings + repeated
 

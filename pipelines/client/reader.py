@@ -149,16 +149,9 @@ class SnapshotReader:
         Raises:
             WarehouseError: the snapshot is gone.
         """
-        import pyarrow.parquet as pq
+        from pipelines.load.partitions import read_partition
 
-        from pipelines.load.partitions import partition_file
-
-        path = partition_file(self.snapshot.parquet, table, partition_path)
-        try:
-            with pq.ParquetFile(path) as file:
-                rows = file.read()
-        except FileNotFoundError:
-            rows = TABLES[table].arrow_schema().empty_table()
+        rows = read_partition(self.snapshot.parquet, TABLES[table], partition_path)
         self.require_snapshot()
         return rows
 

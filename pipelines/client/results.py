@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pipelines.archive.groups import EVALUATE_DETAILS, PREDICT, RUN_CONFIG, SUMMARY, GroupKey
 from pipelines.archive.json_reader import loads
-from pipelines.client.group_files import restore_file
 from pipelines.client.reader import Parameters, SnapshotReader
 from pipelines.errors import UsageError
+from pipelines.normalize.restore import restore_file
 
 if TYPE_CHECKING:
     import pandas as pd

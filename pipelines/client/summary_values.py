@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from pipelines.archive.json_reader import loads
-from pipelines.client.group_files import summary_residue
 from pipelines.client.reader import SnapshotReader
 from pipelines.normalize.records import is_unicode
+from pipelines.normalize.restore import summary_residue
 from pipelines.normalize.scalars import from_columns
 
 #: Stands in text columns where the published text is not valid Unicode; the exact text is in the residue then.

@@ -48,3 +48,10 @@ def key_value(text: str) -> tuple[str, str]:
     if not equals or not key:
         raise argparse.ArgumentTypeError(f"expected KEY=VALUE, found {text!r}")
     return key, value
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Whether it is Ctrl-C. DuckDB, interrupted in a query, raises errors of its own in place of Python's."""
+    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "InterruptException":
+        return True
+    return type(error) is RuntimeError and str(error) == "Query interrupted"

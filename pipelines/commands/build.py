@@ -14,6 +14,7 @@ from pipelines.commands.arguments import (
     NEEDS_ATTENTION,
     add_json,
     add_warehouse,
+    is_interrupt,
     key_value,
     positive,
     warehouse_of,
@@ -104,15 +105,23 @@ def run(args: argparse.Namespace) -> int:
         master=args.master,
     )
     warehouse = Warehouse(warehouse_of(args))
+    before = warehouse.published()
     try:
         with (
             download_bar() as downloads,
             open_source(args.source or default_source(), HubOptions(args.no_cache, progress=downloads)) as source,
         ):
             report = refresh(source, warehouse, options, progress_for_terminal())
-    except KeyboardInterrupt:
-        print("mbw: interrupted; nothing was published", file=sys.stderr)
+    except BaseException as error:
+        if not is_interrupt(error):
+            raise
+        done = "nothing was published; run the build again"
+        if warehouse.published() != before:
+            done = "the new warehouse was published before that, and is whole"
+        print(f"mbw: interrupted; {done}", file=sys.stderr)
         return INTERRUPTED
+    for warning in report.warnings:
+        print(f"mbw: {warning}", file=sys.stderr)
     summary = build_summary(report, warehouse.root, perf_counter() - started)
     if args.json:
         from pipelines.archive.json_reader import dumps

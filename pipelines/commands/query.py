@@ -18,7 +18,9 @@ DESCRIPTION = (
     "Runs one SQL query (DuckDB's dialect) on the published tables and views; `FROM prompts` reads the prompts. The "
     "query can read nothing outside of the warehouse and can change nothing."
 )
-_COMMENTS = re.compile(r"(\s|--[^\n]*(\n|$)|/\*.*?\*/)*", re.DOTALL)
+_SPACE = r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*"
+_COMMENTS = re.compile(_SPACE, re.DOTALL)
+_EXPLAIN = re.compile(rf"EXPLAIN\b{_SPACE}(?:(?:ANALY[SZ]E\b|\([^()]*\)){_SPACE})*", re.DOTALL | re.IGNORECASE)
 
 
 def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -43,6 +45,8 @@ def run(args: argparse.Namespace) -> int:
             check_query(sql)
             reader.lock()
             write_result(args, QueryResult(reader, sql))
+        except duckdb.InterruptException as error:
+            raise KeyboardInterrupt from error
         except duckdb.PermissionException as error:
             raise UsageError(
                 f"{error}\nmbw query reads this warehouse and nothing else; prompts are read with: FROM prompts"
@@ -70,11 +74,15 @@ def check_query(sql: str) -> None:
         raise UsageError(f"One query at a time: found {found}.")
     kind = statements[0].type
     allowed = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN, duckdb.StatementType.MULTI)
-    first = sql[_first_word(sql) :][:8].upper()
+    begin = _first_word(sql)
+    first = sql[begin:][:8].upper()
     # PIVOT is several statements to DuckDB, and so is what creates a table from one.
     asks = first.startswith(("PIVOT", "FROM", "SELECT", "WITH", "(", "EXPLAIN"))
     if kind not in allowed or (kind == duckdb.StatementType.MULTI and not asks):
         raise UsageError(f"Only queries can be run (SELECT, FROM, WITH, PIVOT, DESCRIBE, SHOW …), found {kind.name}.")
+    explained = _EXPLAIN.match(sql, begin)
+    if explained:  # EXPLAIN ANALYZE runs what it explains
+        check_query(sql[explained.end() :])
 
 
 def _first_word(sql: str) -> int:

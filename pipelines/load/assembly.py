@@ -258,11 +258,14 @@ def record_refresh(parquet_dir: Path, database: Path, previous: Snapshot | None,
     another version of this program."""
     import duckdb
 
+    from pipelines.load.database import storage_errors
+
     versions = {name: version(name) for name in _LIBRARIES}
     history = carried_over(previous.parquet, _REFRESHES) if previous else _REFRESHES.arrow_schema().empty_table()
     new = pa.Table.from_pylist([{**row, "versions": dumps(versions)}], schema=_REFRESHES.arrow_schema())
     rows = pa.concat_tables([history, new])
     write_single(parquet_dir, _REFRESHES, rows)
-    with duckdb.connect(str(database)) as connection:
+    with storage_errors(), duckdb.connect(str(database)) as connection:
         connection.register("history", rows)
         connection.execute("INSERT INTO refreshes SELECT * FROM history")
+        connection.execute("CHECKPOINT")  # closing would do it too, and would not say when the disk is full

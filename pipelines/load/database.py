@@ -6,6 +6,10 @@ the storage format of DuckDB 1.2, which every newer version reads.
 
 from __future__ import annotations
 
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -35,6 +39,21 @@ def connect() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config=config)
 
 
+@contextmanager
+def storage_errors() -> Iterator[None]:
+    """Raise DuckDB's words for files that cannot be written as the OSError that they are."""
+    try:
+        yield
+    except duckdb.Error as error:
+        text = str(error)
+        if os.strerror(errno.ENOSPC) in text:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
+        if isinstance(error, duckdb.IOException) or "Could not write file" in text:
+            raise OSError(errno.EIO, text) from error
+        raise
+
+
+@storage_errors()
 def build_database(
     path: Path,
     parquet_dir: Path,

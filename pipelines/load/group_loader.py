@@ -13,7 +13,7 @@ from pipelines.errors import BadRecord
 from pipelines.findings import Finding
 from pipelines.load.partitions import PartitionWriter
 from pipelines.normalize.group import GroupFacts, normalize_group
-from pipelines.quality.validity import Validity, judge
+from pipelines.normalize.validity import Validity, judge
 
 #: Files from this size on are mapped rather than read, so that a huge group does not stand in memory twice.
 MAP_BYTES = 64 << 20

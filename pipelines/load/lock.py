@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import socket
@@ -30,9 +31,7 @@ def warehouse_lock(root: Path) -> Iterator[None]:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
-            raise WarehouseError(
-                f"{root} cannot be written: {error.strerror}. Choose another with --warehouse."
-            ) from error
+            raise _unwritable(root, error) from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -43,9 +42,12 @@ def warehouse_lock(root: Path) -> Iterator[None]:
             break
         os.close(descriptor)  # the last holder deleted the file between our open and our lock: it is not the lock now
     try:
-        os.ftruncate(descriptor, 0)
         started = datetime.now(UTC).isoformat(timespec="seconds")
-        os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()} since {started}".encode())
+        try:
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()} since {started}".encode())
+        except OSError as error:
+            raise _unwritable(root, error) from error
         yield
     finally:
         path.unlink(missing_ok=True)
@@ -57,3 +59,10 @@ def _is_still(path: Path, descriptor: int) -> bool:
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     except FileNotFoundError:
         return False
+
+
+def _unwritable(root: Path, error: OSError) -> WarehouseError:
+    advice = "Free some space, or choose another with --warehouse."
+    if error.errno != errno.ENOSPC:
+        advice = "Choose another with --warehouse."
+    return WarehouseError(f"{root} cannot be written: {error.strerror}. Nothing was changed. {advice}")

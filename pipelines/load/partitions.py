@@ -100,6 +100,11 @@ def _dictionary_columns(table: Table) -> list[str]:
     return columns
 
 
+def read_partition(parquet_dir: Path, table: Table, partition_path: str) -> pa.Table:
+    """Read the rows of one group in a table; none where the group has no file there."""
+    return _rows(partition_file(parquet_dir, table.name, partition_path), table)
+
+
 def write_single(parquet_dir: Path, table: Table, rows: pa.Table) -> None:
     """Write a table that is one file."""
     path = single_file(parquet_dir, table.name)
@@ -114,8 +119,12 @@ def write_single(parquet_dir: Path, table: Table, rows: pa.Table) -> None:
 
 def read_single(parquet_dir: Path, table: Table) -> pa.Table:
     """Read a table that is one file; without rows where the snapshot is older than the table."""
-    path = single_file(parquet_dir, table.name)
-    if not path.exists():
+    return _rows(single_file(parquet_dir, table.name), table)
+
+
+def _rows(path: Path, table: Table) -> pa.Table:
+    try:
+        with pq.ParquetFile(path) as file:  # read_table would import pandas, 0.4 s
+            return file.read()
+    except FileNotFoundError:
         return table.arrow_schema().empty_table()
-    with pq.ParquetFile(path) as file:  # read_table would import pandas, 0.4 s
-        return file.read()

@@ -18,6 +18,7 @@ from pipelines.archive.groups import ArchiveGroup
 from pipelines.archive.json_reader import dumps, loads
 from pipelines.errors import BadRecord
 from pipelines.load.group_loader import LoadedGroup
+from pipelines.load.snapshots import UNFINISHED
 
 FILE = ".signatures.json"
 
@@ -44,7 +45,7 @@ class SignatureCache:
         except (FileNotFoundError, BadRecord):
             return
         if isinstance(content, dict) and isinstance(content.get("files"), dict):
-            self._files = content["files"]
+            self._files = {path: entry for path, entry in content["files"].items() if _is_entry(entry)}
             match content.get("checked"):
                 case {"revision": str(revision), "at": str(at)}:
                     self.checked = Checked(revision, at)
@@ -77,8 +78,12 @@ class SignatureCache:
         """Write it, where anything is new."""
         if not self._changed:
             return
-        temporary = self._path.with_suffix(".new")
+        temporary = self._path.with_suffix(UNFINISHED)
         checked = asdict(self.checked) if self.checked else None
         temporary.write_text(dumps({"checked": checked, "files": self._files}), encoding="utf-8")
         os.replace(temporary, self._path)
         self._changed = False
+
+
+def _is_entry(entry: Any) -> bool:
+    return isinstance(entry, list) and len(entry) == 2 and all(isinstance(text, str) for text in entry)

@@ -26,7 +26,10 @@ DATABASE = "memorybench.duckdb"
 PARQUET = "parquet"
 QUALITY = "quality"
 _PUBLISHED = (DATABASE, PARQUET, QUALITY)
+_CURRENT = "current"
 _PARTIAL = ".partial"
+#: Ends the name of a file in the warehouse's folder that is about to take the place of another.
+UNFINISHED = ".new"
 
 #: Changes whenever the same input would give other tables; then everything is read again.
 FORMAT = 2
@@ -127,37 +130,46 @@ class Warehouse:
 
     def begin(self) -> Path:
         """A new empty folder to fill; whatever an interrupted build left is deleted first. Needs the lock."""
+        self.clean()
         current = self.current()
-        self.clean(current)
         number = int(current.path.name) + 1 if current else 1
         partial = self._snapshots / f"{number:06d}{_PARTIAL}"
         (partial / PARQUET).mkdir(parents=True)
         return partial
 
-    def clean(self, current: Snapshot | None) -> None:
-        """Delete what an interrupted build left: folders that were never published. Needs the lock."""
+    def clean(self) -> None:
+        """Delete what a build left that was interrupted or failed: folders that were never published, and files that
+        never took the place of another. Needs the lock."""
+        published = self.published()
         for path in self._snapshots.iterdir():
-            published = current is not None and path.name.isdigit() and path.name <= current.path.name
-            if not published:
+            if published is None or not path.name.isdigit() or path.name > published:
                 shutil.rmtree(path)
+        for path in self.root.glob(f".*{UNFINISHED}"):
+            path.unlink()
 
-    def discard(self, partial: Path) -> None:
-        """Delete a folder that will not be published."""
-        shutil.rmtree(partial, ignore_errors=True)
+    def published(self) -> str | None:
+        """The name of the published snapshot, whatever is in it; None where nothing was published."""
+        try:
+            return Path(os.readlink(self.root / _CURRENT)).name
+        except (FileNotFoundError, NotADirectoryError):
+            return None
 
     def publish(self, partial: Path, info: SnapshotInfo) -> Snapshot:
-        """Make a filled folder the current snapshot and delete the oldest ones. Needs the lock."""
+        """Make a filled folder the current snapshot. Needs the lock."""
         (partial / "snapshot.json").write_text(dumps(asdict(info), indent=4) + "\n", encoding="utf-8")
         os.sync()  # every file is on the disk before the link is swapped: a power cut leaves old or new, not half
         path = partial.with_name(partial.name.removesuffix(_PARTIAL))
         os.rename(partial, path)
         for name in _PUBLISHED:
             _replace_link(self.root / name, f"current/{name}")
-        _replace_link(self.root / "current", f"snapshots/{path.name}")
+        _replace_link(self.root / _CURRENT, f"snapshots/{path.name}")
         _sync(self.root)
+        return Snapshot(path, info)
+
+    def prune(self) -> None:
+        """Delete the oldest snapshots. Needs the lock."""
         for old in sorted(self._snapshots.iterdir())[:-KEPT_SNAPSHOTS]:
             shutil.rmtree(old)
-        return Snapshot(path, info)
 
 
 def link_file(source: Path, target: Path) -> None:
@@ -172,7 +184,7 @@ def link_file(source: Path, target: Path) -> None:
 def _replace_link(link: Path, target: str) -> None:
     if link.is_symlink() and os.readlink(link) == target:
         return
-    temporary = link.with_name(f".{link.name}.new")
+    temporary = link.with_name(f".{link.name}{UNFINISHED}")
     temporary.unlink(missing_ok=True)
     temporary.symlink_to(target)
     os.replace(temporary, link)

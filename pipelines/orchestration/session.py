@@ -60,8 +60,7 @@ class BuildSession:
     @property
     def rows_by_group(self) -> dict[str, dict[str, Any]]:
         """The rows of result_groups after this build, by group id."""
-        assembled = self.run._assembly
-        return {} if assembled is None else assembled.rows
+        return self.run.rows_by_group
 
     @property
     def snapshot(self) -> Snapshot:
@@ -71,7 +70,7 @@ class BuildSession:
     @property
     def unpublished(self) -> Path | None:
         """The folder of the unfinished snapshot, to look at when a check stopped it."""
-        return self.run._partial
+        return self.run.unpublished
 
     def close(self) -> None:
         """Give the lock back; what was not published is deleted."""

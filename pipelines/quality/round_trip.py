@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pipelines.archive.groups import GROUP_FILES, GroupKey
 from pipelines.archive.json_equality import same_json
 from pipelines.archive.json_reader import dumps, loads
-from pipelines.client.group_files import restore_file
 from pipelines.errors import BadRecord
-from pipelines.load.partitions import partition_file
+from pipelines.load.partitions import read_partition
+from pipelines.normalize.restore import restore_file
 from schemas import TABLES
 from schemas.model import KEYS
 
@@ -76,11 +75,7 @@ class _Group:
         self.table = cache(self._read)
 
     def _read(self, table: str) -> pa.Table:
-        path = partition_file(self.task.parquet_dir, table, self._partition)
-        if not path.exists():
-            return TABLES[table].arrow_schema().empty_table()
-        with pq.ParquetFile(path) as file:
-            return file.read()
+        return read_partition(self.task.parquet_dir, TABLES[table], self._partition)
 
     def loaded_files(self) -> list[dict[str, Any]]:
         files: list[dict[str, Any]] = loads(self.task.row["files"].encode())

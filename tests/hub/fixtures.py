@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from huggingface_hub import close_session, constants
 
-from pipelines.archive import hub as hub_module
+from pipelines.archive.hub import retries
 from tests.hub.loopback import LoopbackHub
 
 
@@ -42,7 +42,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         real_sleep(min(seconds, 0.001))
 
     monkeypatch.setattr(time, "sleep", sleep)
-    monkeypatch.setattr(hub_module, "_pause", sleep)
+    monkeypatch.setattr(retries, "pause", sleep)
     return asked
 
 

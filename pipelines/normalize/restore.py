@@ -1,4 +1,4 @@
-"""Gives the JSON files of a group back from its rows: the content that `json.load` gives for the published file."""
+"""The way back: from a group's rows to the content that `json.load` gives for its published files. No I/O."""
 
 from __future__ import annotations
 
