@@ -1,6 +1,6 @@
 """Compares layouts of the Parquet by size and by what reading costs; docs/parquet-layout.md has the figures.
 
-    python -m benchmarks.layout [--warehouse DIR] [--json-bytes N] [--rounds N] [--spark]
+    python -m benchmarks.layout [--warehouse DIR] [--backbone NAME] [--rounds N] [--only PART]… [--spark]
 
 Rewrites the tables of a warehouse in other ways into a temporary folder and prints Markdown. Times are the smallest of
 some rounds, taken in turns, with the files in the page cache: they compare ways of storing, not machines.
@@ -72,6 +72,8 @@ GROUPINGS = (
     replace(TODAY, name="row groups of 8 rows", row_group_rows=8),
     replace(TODAY, name="row groups of 32 rows", row_group_rows=32),
 )
+
+WRITING = {"compression": COMPRESSIONS, "dictionaries": ENCODINGS, "row groups": GROUPINGS}
 
 
 class Groups:
@@ -290,6 +292,7 @@ def main() -> None:
     parser.add_argument("--warehouse", type=Path, default=Path("warehouse"))
     parser.add_argument("--rounds", type=int, default=3, help="how often each thing is timed")
     parser.add_argument("--backbone", help="compare ways of writing on this backbone's groups alone")
+    parser.add_argument("--only", action="append", choices=[*WRITING, "reading"], help="not everything, but this")
     parser.add_argument("--spark", action="store_true", help="time Spark too")
     args = parser.parse_args()
     groups = Groups(Warehouse(args.warehouse).require_current().parquet)
@@ -303,26 +306,33 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory(prefix="memorybench-layout-") as folder:
         scratch = Path(folder)
-        for title, ways in (("Compression", COMPRESSIONS), ("Dictionaries", ENCODINGS), ("Row groups", GROUPINGS)):
-            print(f"## {title}\n\n{compare_sizes(part, ways, BULK, scratch, args.rounds)}\n", flush=True)
-        places: dict[str, tuple[Path, bool]] = {"a file for each group": (groups.parquet, True)}
-        for rows in (10_000, 100_000):
-            flat = scratch / f"flat-{rows}"
-            for table in TABLES.values():
-                if table.grouped and table.name != "prompts":
-                    flatten(groups, table, flat, rows)
-            places[f"one file, row groups of {rows:,} rows"] = (flat, False)
-            print(f"  {rows}: {mb(size(flat))} MB", file=sys.stderr)
-        sizes = [
-            [name, *(mb(size(place / name)) for place, _ in places.values())]
-            for name in (t.name for t in TABLES.values() if t.grouped and t.name != "prompts")
-        ]
-        print(f"## Files\n\n{markdown(['MB', *places], sizes)}\n")
-        print(f"## Scan of {METRIC} over all groups\n\n{compare_scans(places, args.rounds)}\n", flush=True)
-        for place, (where, hive) in list(places.items())[::2]:
-            print(f"## Opening a table, {place}\n\n{compare_openings(where, hive, args.rounds)}\n", flush=True)
+        for title, ways in WRITING.items():
+            if not args.only or title in args.only:
+                print(f"## {title}\n\n{compare_sizes(part, ways, BULK, scratch, args.rounds)}\n", flush=True)
+        if not args.only or "reading" in args.only:
+            compare_reading(groups, scratch, args.rounds)
     if args.spark:
         print(spark_times(groups.parquet))
+
+
+def compare_reading(groups: Groups, scratch: Path, rounds: int) -> None:
+    """Print what reading a file for each group costs against reading one file."""
+    places: dict[str, tuple[Path, bool]] = {"a file for each group": (groups.parquet, True)}
+    for count in (10_000, 100_000):
+        flat = scratch / f"flat-{count}"
+        for table in TABLES.values():
+            if table.grouped and table.name != "prompts":
+                flatten(groups, table, flat, count)
+        places[f"one file, row groups of {count:,} rows"] = (flat, False)
+        print(f"  {count}: {mb(size(flat))} MB", file=sys.stderr)
+    sizes = [
+        [name, *(mb(size(place / name)) for place, _ in places.values())]
+        for name in (t.name for t in TABLES.values() if t.grouped and t.name != "prompts")
+    ]
+    print(f"## Files\n\n{markdown(['MB', *places], sizes)}\n")
+    print(f"## Scan of {METRIC} over all groups\n\n{compare_scans(places, rounds)}\n", flush=True)
+    for place, (where, hive) in list(places.items())[::2]:
+        print(f"## Opening a table, {place}\n\n{compare_openings(where, hive, rounds)}\n", flush=True)
 
 
 def _json_bytes(parquet: Path) -> int:

@@ -18,6 +18,8 @@ import pyarrow as pa
 import pytest
 
 from pipelines.commands.arguments import DONE, FAILED, NEEDS_ATTENTION, USAGE
+from pipelines.export.layout import ExportOptions
+from pipelines.export.snapshot import export_folder
 from pipelines.load.views import list_views, quoted
 from schemas import TABLES
 from schemas.model import KEYS, Table
@@ -133,7 +135,10 @@ def test_spark_alone_garbles_keys_that_are_not_ascii_and_group_id_is_right(spark
 
 
 @pytest.mark.parametrize("value", ["2024", "模型-8B"])
-def test_a_filter_on_a_key_reads_the_files_of_that_key_alone(spark: Any, warehouse: Path, value: str) -> None:
+def test_a_filter_on_a_key_reads_the_files_of_that_key_alone(
+    spark: Any, registered: list[str], warehouse: Path, value: str
+) -> None:
+    spark.catalog.uncacheTable("evaluations")
     rows = read_table(spark, warehouse, "evaluations").select("position", "backbone").where(f"backbone = '{value}'")
     assert len(rows.collect()) == 3
     scan = rows._jdf.queryExecution().executedPlan().collectLeaves().head()
@@ -190,6 +195,15 @@ def test_the_example_of_the_page_on_readers_runs(spark: Any, warehouse: Path, mo
     names: dict[str, Any] = {}
     exec(example("Spark"), names)
     assert names["prompts"].columns == ["role", "content"]
+
+
+@pytest.mark.parametrize("partitioned", [False, True], ids=["keys inside", "keys in paths"])
+def test_an_export_reads_as_the_warehouse_does(spark: Any, warehouse: Path, tmp_path: Path, partitioned: bool) -> None:
+    export_folder(warehouse, tmp_path / "out", ExportOptions(partitioned=partitioned))
+    for name in ("sample_scores", "result_groups"):
+        rows, table = read_table(spark, tmp_path / "out", name).toArrow(), TABLES[name]
+        assert checksums(rows, table) == checksums(read_table(spark, warehouse, name).toArrow(), table)
+    assert read_table(spark, tmp_path / "out", "prompts").count() == 0
 
 
 def test_a_folder_without_tables_is_refused(spark: Any, tmp_path: Path) -> None:
