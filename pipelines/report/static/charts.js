@@ -93,6 +93,8 @@
     const fill = (row) => (Number.isFinite(row[value]) ? colour(row[value]) : "none");
     ys ??= mbw.distinct(rows.map((row) => ({y: y(row)})), "y");
     xs ??= mbw.distinct(rows.map((row) => ({x: x(row)})), "x");
+    const there = new Set(rows.map((row) => JSON.stringify([x(row), y(row)])));
+    const gaps = d3.cross(xs, ys).filter((pair) => !there.has(JSON.stringify(pair)));
     const {left, cut} = mbw.names(ys, width ?? mbw.width(name));
     const whole = Math.max(left + xs.length * 62, width ?? mbw.width(name));
     const step = (whole - left) / xs.length;
@@ -111,6 +113,8 @@
         x: {domain: xs, axis: "top", label: null, tickFormat: tick, tickSize: 0, tickRotate: level ? 0 : -22},
         y: {domain: ys, label: null, tickSize: 0, tickFormat: cut},
         marks: [
+          Plot.cell(gaps, {x: "0", y: "1", fill: "none", stroke: mbw.colour("line"), rx: 3, inset: 0.5}),
+          Plot.text(gaps, {x: "0", y: "1", text: () => "–", fill: "currentColor", title: ([one, other]) => `${other}, ${one}: not published`}),
           Plot.cell(rows, {x, y, fill, stroke: (row) => (Number.isFinite(row[value]) ? "none" : mbw.colour("line")), rx: 3, inset: 0.5}),
           Plot.text(rows, {
             x,

@@ -81,7 +81,7 @@
         element("h3", {}, "What was asked"),
         ...(reference
           ? [element("p", {class: "small"}, `The last message of the prompt of ${mbw.system(reference)}. Other systems' prompts are beside their answers, for this backbone.`), ...text(reference.content, reference.content_end, reference.content_chars)]
-          : [mbw.empty("The prompts of this sample are not published.")]),
+          : [mbw.empty("Its prompt is not published, or not of the backbone whose prompts are shown here; the query below gives it where it is.")]),
         scored.length > 1
           ? mbw.plot(
               {
