@@ -24,7 +24,7 @@ from typing import Any
 
 from pipelines.archive.groups import ArchiveGroup, Listing
 from pipelines.archive.source import Source
-from pipelines.config import SPARK, BuildOptions
+from pipelines.config import LOCAL, SPARK, BuildOptions
 from pipelines.errors import MemoryBenchWarehouseError, SourceError, UsageError, WarehouseError
 from pipelines.findings import Finding
 from pipelines.load import assembly
@@ -205,7 +205,7 @@ class RefreshRun:
         """Read, normalise and write what the plan says, in parallel."""
         plan = self._require_plan()
         self._partial = self.warehouse.begin()
-        if plan.to_load:
+        if plan.to_load and self.options.engine == LOCAL:
             # What checks and tests takes seconds to import; this process has nothing to do while the workers load.
             threading.Thread(target=_preload, daemon=True).start()
         self.progress.start("load", len(plan.to_load))

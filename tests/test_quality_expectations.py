@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +25,7 @@ from pipelines.quality.validation import check_database, opened, validate_snapsh
 from pipelines.refresh import RefreshReport
 from schemas import TABLES
 from schemas.model import Table
+from tests.conftest import ROOT
 from tests.handmade import A_MEM, WO_MEMORY, HandmadeArchive, Keys, build, evaluation, group_files, group_id
 from tests.reconciled import nfcats_files, reconciled_files, snapshot_copy
 
@@ -356,3 +360,22 @@ def test_many_failing_groups_and_rows_are_cut() -> None:
         "50 have a finding of their own"
     )
     assert max(len(finding.message) for finding in findings) <= 2000
+
+
+@pytest.mark.parametrize("before", ["", "import pyspark; "])
+def test_a_pyspark_that_is_installed_is_left_alone(tmp_path: Path, before: str) -> None:
+    """Spark Connect ends a process whose main module has no file, with status 0, when it is imported."""
+    connect = tmp_path / "pyspark" / "sql" / "connect"
+    connect.mkdir(parents=True)
+    for folder in (connect.parent.parent, connect.parent):
+        (folder / "__init__.py").write_text("")
+    (connect / "__init__.py").write_text("import sys; sys.exit(0)")
+    script = f"{before}from pipelines.quality.gx_runner import preload; preload(); print('goes on')"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "goes on\n", done.stderr

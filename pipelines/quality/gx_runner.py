@@ -10,8 +10,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,12 +47,29 @@ _TELEMETRY_SWITCH = "GX_ANALYTICS_ENABLED"
 def preload() -> None:
     """Import Great Expectations, so that a later run does not wait for it. Safe to call in another thread."""
     os.environ[_TELEMETRY_SWITCH] = "False"
-    # It imports pyspark wherever that is installed. A filter for good, because a thread must not set one for a time.
-    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-    import great_expectations
-    import great_expectations.expectations
+    with _hidden("pyspark" if "pyspark" not in sys.modules else "pyspark.sql.connect"):
+        import great_expectations
+        import great_expectations.expectations
 
     assert great_expectations.expectations is not None
+
+
+@contextmanager
+def _hidden(module: str) -> Iterator[None]:
+    """Let imports of a module fail as if it were not installed, unless it is imported already.
+
+    Great Expectations imports pyspark wherever that is installed, Spark Connect included. That takes a second, and
+    Spark Connect ends the process with status 0 where the main module has no file (python -c, a worker process),
+    because it takes that for its own doctests. What is checked here is never Spark's.
+    """
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[module]
 
 
 @dataclass
