@@ -9,6 +9,12 @@ Severity = Literal["error", "warning", "info"]
 Stage = Literal["source", "input", "quality"]
 
 
+def graver(one: Severity | None, other: Severity) -> Severity:
+    """The graver of two severities; None is none yet."""
+    order: tuple[Severity, ...] = ("error", "warning", "info")
+    return next(severity for severity in order if severity in (one, other))
+
+
 @dataclass(frozen=True)
 class Finding:
     """One row of the table findings, but for its stage, which whoever collects it knows. `file` is relative to the

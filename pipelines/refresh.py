@@ -8,16 +8,11 @@ run the same code; neither holds logic.
 from __future__ import annotations
 
 import errno
-import os
-import signal
 import threading
 from collections.abc import Generator, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from multiprocessing import forkserver, get_context, parent_process, resource_tracker
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -25,17 +20,16 @@ from typing import Any
 from pipelines.archive.groups import ArchiveGroup, Listing
 from pipelines.archive.source import Source
 from pipelines.config import LOCAL, SPARK, BuildOptions
-from pipelines.errors import MemoryBenchWarehouseError, SourceError, UsageError, WarehouseError
+from pipelines.errors import SourceError, UsageError, WarehouseError
 from pipelines.findings import Finding
 from pipelines.load import assembly
-from pipelines.load.group_loader import LoadedGroup, LoadTask, load_group
+from pipelines.load.group_loader import LoadedGroup, LoadTask
 from pipelines.load.lock import warehouse_lock
 from pipelines.load.signatures import SignatureCache
 from pipelines.load.snapshots import DATABASE, FORMAT, PARQUET, Snapshot, SnapshotInfo, Warehouse
+from pipelines.load.workers import load_groups
 from schemas.model import KEYS
-
-#: Below this many bytes a pool of processes costs more than it saves.
-IN_PROCESS_BYTES = 2 << 20
+from schemas.result_groups import BAD, GOOD
 
 
 class Progress:
@@ -82,11 +76,15 @@ class RefreshReport:
     seconds: dict[str, float] = field(default_factory=dict)
 
     @property
+    def n_bad_groups(self) -> int:
+        """Groups whose newest files could not be loaded."""
+        return sum(self.groups_by_status.get(status, 0) for status in BAD)
+
+    @property
     def needs_attention(self) -> bool:
         """Published, but a group is quarantined or stale, a check failed, or what follows the publication did: exit
         status 3."""
-        bad = self.groups_by_status.get("quarantined", 0) + self.groups_by_status.get("stale", 0)
-        return bool(bad or self.warnings) or any(finding.severity == "error" for finding in self.findings)
+        return bool(self.n_bad_groups or self.warnings) or any(finding.severity == "error" for finding in self.findings)
 
 
 def refresh(
@@ -195,7 +193,7 @@ class RefreshRun:
         return all(keys[name] in values for name, values in wanted.items())
 
     def _is_unchanged(self, group: ArchiveGroup, row: dict[str, Any] | None) -> bool:
-        if row is None or row["status"] not in ("complete", "partial"):
+        if row is None or row["status"] not in GOOD:
             return False
         if not assembly.same_place(group, row):
             return False
@@ -228,11 +226,7 @@ class RefreshRun:
             yield from self._load_on_spark(tasks)
             return
         n_bytes = sum(file.bytes for group in plan.to_load for file in group.files)
-        workers = min(self.options.jobs, len(plan.to_load))
-        if workers <= 1 or n_bytes < IN_PROCESS_BYTES:
-            yield from map(load_group, tasks)
-            return
-        yield from _load_in_processes(tasks, workers)
+        yield from load_groups(tasks, min(self.options.jobs, len(plan.to_load)), n_bytes)
 
     def _load_on_spark(self, tasks: Iterator[LoadTask]) -> Iterator[LoadedGroup]:
         from pipelines.spark.engine import load_on_spark, remove_attempts
@@ -244,7 +238,7 @@ class RefreshRun:
 
     def _task(self, group: ArchiveGroup, paths: dict[str, Path], row: dict[str, Any] | None) -> LoadTask:
         known = None
-        if row is not None and row["status"] in ("complete", "partial") and not self.options.full:
+        if row is not None and row["status"] in GOOD and not self.options.full:
             known = assembly.digests(row) if assembly.same_place(group, row) else None
         return LoadTask(group, paths, self._require_partial() / PARQUET, known)
 
@@ -322,7 +316,7 @@ class RefreshRun:
                 "groups_added": len(self.report.added),
                 "groups_changed": len(self.report.changed),
                 "groups_removed": len(self.report.removed),
-                "groups_quarantined": sum(assembled.groups_by_status.get(s, 0) for s in ("quarantined", "stale")),
+                "groups_quarantined": self.report.n_bad_groups,
             },
         )
         info = SnapshotInfo(FORMAT, number, self.source.name, assembled.revision, self.options.embed_prompts)
@@ -359,54 +353,6 @@ def _preload() -> None:
 
     statistics.preload()
     gx_runner.preload()
-
-
-def _load_in_processes(tasks: Iterator[LoadTask], workers: int) -> Iterator[LoadedGroup]:
-    """Load in worker processes; a group starts as soon as its files are here, and a few wait in line at most.
-
-    The workers come from a fork server: forking this process would copy its threads' locks.
-    """
-    context = get_context("forkserver")
-    context.set_forkserver_preload(["pipelines.load.group_loader"])
-    # Ctrl-C reaches every process of a terminal; this one alone ends the build. The server inherits the blocked signal.
-    # The resource tracker, which the server starts first where it does not run yet, would unblock it again.
-    resource_tracker.ensure_running()
-    unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    forkserver.ensure_running()
-    signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent)
-    waiting: set[Future[LoadedGroup]] = set()
-    try:
-        # The workers are started by a thread, which Ctrl-C does not reach: a pool that is half started cannot be ended.
-        with ThreadPoolExecutor(1) as starter:
-            starter.submit(pool.submit, os.getpid).result()
-        for task in tasks:
-            waiting.add(pool.submit(load_group, task))
-            if len(waiting) >= 2 * workers:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
-        while waiting:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            yield from (future.result() for future in done)
-    except BrokenProcessPool as error:
-        raise MemoryBenchWarehouseError(
-            "A worker process died, perhaps for lack of memory. Nothing was published; run the build again, with a "
-            "smaller --jobs if it happens again."
-        ) from error
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _end_with_parent() -> None:
-    """Have this worker process die with the build: one that lived on would write into the next build's folder."""
-    parent = parent_process()
-    assert parent is not None
-
-    def wait_and_end() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=wait_and_end, daemon=True).start()
 
 
 def _refresh_id(partial: Path) -> int:

@@ -2,7 +2,11 @@
 
 from schemas.model import GROUP_ID, RESIDUE, Column, Table, key_columns
 
-STATUSES = ("complete", "partial", "stale", "quarantined")
+#: The newest files are what is loaded, all of them or those that are there.
+GOOD = ("complete", "partial")
+#: The newest files could not be loaded: the last good version is shown, or nothing.
+BAD = ("stale", "quarantined")
+STATUSES = (*GOOD, *BAD)
 VALIDITIES = ("valid", "suspect", "invalid")
 
 TABLE = Table(

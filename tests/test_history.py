@@ -25,6 +25,7 @@ from pipelines.load.partitions import single_file, write_single
 from pipelines.load.views import quoted
 from schemas import TABLES
 from schemas.model import LLM_JUDGE, METRICS
+from tests.conftest import leave_out_checks
 from tests.handmade import A_MEM, MEM0, WO_MEMORY, HandmadeArchive, build, folder, group_id
 from tests.warehouse_rows import WarehouseRows
 
@@ -269,8 +270,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list
     summary = archive.root / folder(A_MEM) / "summary.json"
     published = json.loads(summary.read_bytes())
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(pipelines.refresh, "_preload", lambda: None)
-        monkeypatch.setattr(pipelines.refresh.RefreshRun, "validate", lambda run: [])
+        leave_out_checks(monkeypatch)
         revisions = [build(archive.root, root / "new").revision]
         shutil.copytree(root / "new", root / "old", symlinks=True)
         archive.write(summary, {**published, "summary": {**published["summary"], "z_score": 0.5, "note": "new"}})
@@ -300,8 +300,7 @@ class TestWarehouse:
         root, revisions = built
         shutil.copytree(root / "old", tmp_path / "warehouse", symlinks=True)
         monkeypatch.setattr(pipelines.refresh, "FORMAT", pipelines.refresh.FORMAT + 1)
-        monkeypatch.setattr(pipelines.refresh, "_preload", lambda: None)
-        monkeypatch.setattr(pipelines.refresh.RefreshRun, "validate", lambda run: [])
+        leave_out_checks(monkeypatch)
         archive = HandmadeArchive(tmp_path / "archive")
         archive.add(A_MEM)
         assert build(archive.root, tmp_path / "warehouse").published is not None

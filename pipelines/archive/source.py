@@ -1,4 +1,4 @@
-"""What every source of an archive offers, and the choice of one by its address."""
+"""What every source of an archive offers."""
 
 from __future__ import annotations
 

@@ -34,6 +34,7 @@ from pipelines.orchestration.metadata import (
 from pipelines.orchestration.partitions import partition_keys
 from pipelines.orchestration.quality import group_faults, outcomes, recorded_results
 from schemas import TABLES
+from schemas.result_groups import GOOD
 
 DATA_VERSION_TAG = "dagster/data_version"
 Events = list[dg.AssetMaterialization | dg.AssetObservation | dg.AssetCheckEvaluation]
@@ -103,8 +104,7 @@ def snapshot_events(instance: dg.DagsterInstance, snapshot: Snapshot) -> Events:
     new = [
         row
         for group_id, row in rows.items()
-        if row["status"] in ("complete", "partial")
-        and known.get(group_id, {}).get(DATA_VERSION_TAG) != data_version(row["files"]).value
+        if row["status"] in GOOD and known.get(group_id, {}).get(DATA_VERSION_TAG) != data_version(row["files"]).value
     ]
     manifest = dg.AssetMaterialization(
         MANIFEST, metadata={"groups": len(rows), "revision": snapshot.info.revision, "source": snapshot.info.source}

@@ -13,11 +13,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pipelines.archive.json_reader import loads
-from pipelines.findings import Finding
+from pipelines.findings import Finding, Severity, graver
 from pipelines.load.partitions import read_single
 from pipelines.load.snapshots import PARQUET, QUALITY
 from pipelines.quality.audits import list_audits
 from schemas import TABLES
+from schemas.result_groups import BAD
 
 #: Suites over more than one table, or over some of a table's values: their asset, what they look at, and whether a
 #: failure keeps the build from being published.
@@ -164,7 +165,7 @@ class GroupFault:
 
     group_id: str
     check: str
-    severity: str
+    severity: Severity
     messages: list[str]
 
 
@@ -176,18 +177,18 @@ def group_faults(snapshot_dir: Path) -> list[GroupFault]:
     )
     found: dict[tuple[str, str], GroupFault] = {}
 
-    def add(group_id: str, check: str, severity: str, message: str) -> None:
+    def add(group_id: str, check: str, severity: Severity, message: str) -> None:
         fault = found.setdefault((group_id, check), GroupFault(group_id, check, severity, []))
-        fault.severity = "error" if "error" in (fault.severity, severity) else severity
+        fault.severity = graver(fault.severity, severity)
         fault.messages.append(message)
 
     findings = _findings_by_group(parquet)
     for row in groups.to_pylist():
         group_id = row["group_id"]
-        if row["status"] in ("quarantined", "stale"):
+        if row["status"] in BAD:
             add(group_id, "input_contract", "error", f"The group is {row['status']}.")
         if row["validity"] in ("invalid", "suspect"):
-            severity = "error" if row["validity"] == "invalid" else "warning"
+            severity: Severity = "error" if row["validity"] == "invalid" else "warning"
             add(group_id, "validity", severity, f"{row['validity']}: {row['validity_reasons']}")
         for finding in findings.get(group_id, []):
             if finding["severity"] == "info":

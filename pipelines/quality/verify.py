@@ -23,7 +23,7 @@ from pipelines.archive.source import Source
 from pipelines.archive.sources import open_source
 from pipelines.config import HUB_PREFIX
 from pipelines.errors import SourceError, WarehouseError
-from pipelines.findings import Finding, Severity
+from pipelines.findings import Finding, Severity, graver
 from pipelines.load.assembly import Row, result_group_rows, sorted_findings
 from pipelines.load.partitions import PART
 from pipelines.load.snapshots import FORMAT, Snapshot, Warehouse
@@ -34,6 +34,7 @@ from pipelines.quality.round_trip import FileOutcome, GroupTask, check_groups
 from pipelines.quality.validation import QualityResult, check_database, opened
 from schemas import TABLES
 from schemas.model import KEYS
+from schemas.result_groups import GOOD
 
 OpenSource = Callable[[], AbstractContextManager[Source]]
 
@@ -193,7 +194,7 @@ class _Report:
     def loading(self, rows: dict[str, Row]) -> None:
         line = CheckLine("groups_loaded", "groups")
         for group_id, row in rows.items():
-            if row["status"] in ("complete", "partial"):
+            if row["status"] in GOOD:
                 line.passed += 1
                 continue
             line.failed += 1
@@ -273,7 +274,7 @@ class _Report:
                 continue
             line = groups.setdefault(finding.group_id, GroupLine(finding.group_id))
             line.failed[finding.check] = line.failed.get(finding.check, 0) + 1
-            line.severity = "error" if "error" in (line.severity, finding.severity) else finding.severity
+            line.severity = graver(line.severity, finding.severity)
         ordered = [groups[group_id] for group_id in sorted(groups)]
         findings = sorted_findings(self.findings)
         return VerifyReport(str(warehouse.root), snapshot.info.revision, self.lines, ordered, findings)
@@ -294,7 +295,7 @@ def _expectation_lines(suites: Iterable[SuiteResult]) -> list[CheckLine]:
                 line.passed += 1
                 continue
             line.failed += 1
-            line.severity = "error" if "error" in (line.severity, expectation.severity) else expectation.severity
+            line.severity = graver(line.severity, expectation.severity)
     return [lines[check] for check in sorted(lines)]
 
 

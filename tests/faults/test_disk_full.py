@@ -77,7 +77,7 @@ def test_a_disk_that_fills_up_leaves_the_old_warehouse(disk: Path, stage: str) -
 def test_a_disk_that_fills_up_under_worker_processes_leaves_the_old_warehouse(disk: Path) -> None:
     scene = scenes(large=True).refresh(disk)
     filler = disk / "filler"
-    fault = ["fill", "pipelines.refresh:_load_in_processes", "--filler", str(filler), "--room", "8192"]
+    fault = ["fill", "pipelines.load.workers:_load_in_processes", "--filler", str(filler), "--room", "8192"]
     ended = run(injected(fault, mbw_build(scene, "--jobs", "2")))
     assert_told(ended, r"the disk is full\. Nothing was published")
     assert leftovers(scene.warehouse) == []

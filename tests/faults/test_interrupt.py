@@ -46,8 +46,8 @@ def test_an_interrupt_leaves_the_old_warehouse_and_nothing_else(tmp_path: Path, 
 @pytest.mark.parametrize(
     ("place", "delay"),
     [
-        ("pipelines.refresh:_load_in_processes", 0.3),  # while the workers start
-        ("pipelines.refresh:wait", 0.0),  # while they work
+        ("pipelines.load.workers:_load_in_processes", 0.3),  # while the workers start
+        ("pipelines.load.workers:wait", 0.0),  # while they work
     ],
 )
 def test_an_interrupt_reaches_the_build_alone_and_not_its_workers(tmp_path: Path, place: str, delay: float) -> None:

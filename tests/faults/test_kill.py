@@ -88,7 +88,7 @@ def test_a_kill_at_any_of_a_hundred_moments_leaves_the_old_content_or_the_new(
 def test_no_worker_outlives_a_build_that_is_killed(tmp_path: Path) -> None:
     scene = scenes(large=True).refresh(tmp_path)
     # The workers inherit standard error: reading it to its end takes until the last of them is gone.
-    ended = run(command(scene, "kill", "pipelines.refresh:wait", "--nth", "2"))
+    ended = run(command(scene, "kill", "pipelines.load.workers:wait", "--nth", "2"))
     assert ended.returncode == -9
     assert not scene.check_untouched_or_done()
     scene.check_repair()

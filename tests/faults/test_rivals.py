@@ -66,7 +66,7 @@ def test_a_second_build_stops_at_once_says_who_holds_the_lock_and_disturbs_nothi
 
 def test_the_death_of_a_worker_ends_the_build_and_says_so(tmp_path: Path) -> None:
     scene = scenes(large=True).refresh(tmp_path)
-    ended = run(injected(["crash", "pipelines.refresh:wait"], mbw_build(scene, "--jobs", "2")))
+    ended = run(injected(["crash", "pipelines.load.workers:wait"], mbw_build(scene, "--jobs", "2")))
     assert_told(ended, r"A worker process died.*Nothing was published; run the build again, with a smaller --jobs")
     assert leftovers(scene.warehouse) == []
     assert processes_of(scene.warehouse) == []
