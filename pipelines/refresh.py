@@ -262,6 +262,9 @@ class RefreshRun:
         self._signatures.check(result.revision, self.started)
         if same_form and not result.differs and not self.options.full:
             self._signatures.save()
+            # What stays published stays as good or as bad as it was found to be.
+            assert plan.previous is not None
+            self.report.findings = [*result.findings, *assembly.read_findings(plan.previous, "quality")]
             return False
         self.report.added, self.report.changed = result.added, result.changed
         self.report.removed = plan.removed

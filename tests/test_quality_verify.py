@@ -108,7 +108,7 @@ def test_the_report_is_json_for_machines(report: VerifyReport) -> None:
 
 def test_the_report_is_a_table_for_people(report: VerifyReport) -> None:
     text = report.as_text().splitlines()
-    assert text[0].split() == ["check", "of", "passed", "failed", "cannot", "be", "checked"]
+    assert text[0].split() == ["check", "of", "passed", "failed", "cannot", "be", "checked", "result"]
     rows = {row.split()[0]: row.split()[1:] for row in text if row}
     assert rows["reconcile_scores"] == ["published", "numbers", "4", "1", "0", "FAILED"]
     assert rows["groups_loaded"] == ["groups", "3", "1", "0", "FAILED"]

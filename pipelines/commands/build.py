@@ -39,6 +39,7 @@ DESCRIPTION = (
 )
 #: How many findings are printed; the table findings has them all.
 SHOWN_FINDINGS = 5
+SHOWN_SEVERITIES = ("error", "warning")
 #: What a person is shown at the end.
 SHOWN_METRIC = "weighted_average"
 
@@ -190,7 +191,7 @@ def build_summary(report: RefreshReport, root: Path, seconds: float) -> dict[str
 
 def worst(findings: Iterable[Finding]) -> list[Finding]:
     """The first errors and warnings, errors first."""
-    ranked = [f for severity in ("error", "warning") for f in findings if f.severity == severity]
+    ranked = [f for severity in SHOWN_SEVERITIES for f in findings if f.severity == severity]
     return ranked[:SHOWN_FINDINGS]
 
 
@@ -206,14 +207,14 @@ def print_summary(summary: dict[str, Any], root: Path) -> None:
     """The same for people, with the summary table that everyone looks at first."""
     from pipelines.client.reader import SnapshotReader
     from pipelines.commands.output import FORMATS
-    from pipelines.commands.status import listed, size_text
+    from pipelines.commands.status import listed, size_text, source_text
     from pipelines.commands.table import write_summary_table
 
     size, rows = summary["bytes"], summary["rows"]
     done = "published" if summary["published"] else "unchanged, nothing to publish"
     lines = {
         "warehouse": f"{summary['warehouse']} ({done}, snapshot {summary['snapshot']})",
-        "source": f"{summary['source']} at {summary['revision']}",
+        "source": f"{source_text(summary['source'])} at {summary['revision']}",
         "groups": f"{listed(summary['groups'])}; {len(summary['added'])} added, {len(summary['changed'])} changed, "
         f"{len(summary['removed'])} removed",
         "rows": f"{rows['predictions']:,} predictions, {rows['sample_scores']:,} scores, "
@@ -226,6 +227,9 @@ def print_summary(summary: dict[str, Any], root: Path) -> None:
         print(f"{name:<11}{text}")
     for text in summary["first_findings"]:
         print(f"           {text}")
+    more = sum(summary["findings"].get(severity, 0) for severity in SHOWN_SEVERITIES) - len(summary["first_findings"])
+    if more:
+        print(f"           … and {more} more: mbw query \"FROM findings WHERE severity <> 'info'\"")
     with SnapshotReader(root) as reader:
         published = reader.rows("SELECT 1 FROM summary_metrics WHERE metric = ? LIMIT 1", [SHOWN_METRIC])
         if published:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pipelines.commands.arguments import DONE, add_json, add_warehouse, warehouse_of
+from pipelines.config import SAMPLE
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -92,7 +93,7 @@ def print_status(status: dict[str, Any]) -> None:
     prompts = size["parquet"].get("prompts", 0)
     lines = {
         "warehouse": status["warehouse"],
-        "source": status["source"],
+        "source": source_text(status["source"]),
         "revision": status["revision"],
         "snapshot": status["snapshot"],
     }
@@ -114,6 +115,11 @@ def print_status(status: dict[str, Any]) -> None:
     }
     for name, text in lines.items():
         sys.stdout.write(f"{name:<11}{text}\n")
+
+
+def source_text(source: str) -> str:
+    """The source, and for the sample that it is one."""
+    return f"{source} (generated: its numbers mean nothing)" if source == SAMPLE else source
 
 
 def listed(counts: dict[str, int]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pipelines.config import SAMPLE
 from pipelines.export.layout import DATA, FIRST, ExportOptions
 
 CITATION = """\
@@ -16,6 +17,10 @@ CITATION = """\
   note      = {{Results: {source}, revision {revision}}}
 }}"""
 
+GENERATED = (
+    "**Generated, not published.** This is an export of the sample archive of memorybench-warehouse: it has the shape "
+    "of the published results, and its numbers mean nothing."
+)
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
@@ -41,6 +46,7 @@ def dataset_card(manifest: Mapping[str, Any], schema: Mapping[str, Any], options
         "---",
         "# MemoryBench results",
         "",
+        *([GENERATED, ""] if manifest["source"] == SAMPLE else []),
         "The published results of MemoryBench, a benchmark of memory systems for language models, as tables: every "
         "score, metric and published number of each result group (experiment × backbone model × split × collection × "
         "memory baseline), and the standard result tables over them.",
@@ -68,6 +74,16 @@ def dataset_card(manifest: Mapping[str, Any], schema: Mapping[str, Any], options
         *_reading(options),
         "## Licence and citation",
         "",
+        *_citation(manifest),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _citation(manifest: Mapping[str, Any]) -> list[str]:
+    if manifest["source"] == SAMPLE:
+        return ["The MIT licence. There is nothing to cite: no system was run for these numbers."]
+    return [
         "The results are the work of the authors of MemoryBench (THUIR), published under the MIT licence as the "
         "dataset `THUIR/MemoryBench-Results`; this export only reshapes them. Please cite the benchmark and the "
         "revision:",
@@ -75,9 +91,7 @@ def dataset_card(manifest: Mapping[str, Any], schema: Mapping[str, Any], options
         "```bibtex",
         CITATION.format(source=manifest["source"], revision=manifest["revision"]),
         "```",
-        "",
     ]
-    return "\n".join(lines)
 
 
 def _configs(rows: Mapping[str, int], options: ExportOptions) -> list[str]:

@@ -117,9 +117,9 @@ def assemble(
         row["first_revision"] = row["first_revision"] or revision
     result = Assembly(rows, linked, list(listing.findings), sorted_findings(input_findings), revision, added, changed)
     if previous is not None:
-        old_source = _read_findings(previous, "source")
+        old_source = read_findings(previous, "source")
         result.differs = rows != previous_rows or sorted_findings(result.source_findings) != old_source
-        result.differs = result.differs or result.input_findings != _read_findings(previous, "input")
+        result.differs = result.differs or result.input_findings != read_findings(previous, "input")
     return result
 
 
@@ -238,7 +238,8 @@ def sorted_findings(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda f: tuple((value is not None, value) for value in asdict(f).values()))
 
 
-def _read_findings(snapshot: Snapshot, stage: Stage) -> list[Finding]:
+def read_findings(snapshot: Snapshot, stage: Stage) -> list[Finding]:
+    """What one stage found in a snapshot."""
     return [
         Finding(**{name: value for name, value in row.items() if name != "stage"})
         for row in read_single(snapshot.parquet, _FINDINGS).to_pylist()
@@ -248,7 +249,7 @@ def _read_findings(snapshot: Snapshot, stage: Stage) -> list[Finding]:
 
 def _findings_by_group(snapshot: Snapshot | None) -> dict[str | None, list[Finding]]:
     found: dict[str | None, list[Finding]] = {}
-    for finding in _read_findings(snapshot, "input") if snapshot else []:
+    for finding in read_findings(snapshot, "input") if snapshot else []:
         found.setdefault(finding.group_id, []).append(finding)
     return found
 

@@ -39,6 +39,7 @@ from schemas.result_groups import GOOD
 OpenSource = Callable[[], AbstractContextManager[Source]]
 
 RECONCILIATION = "reconcile_"
+AUDIT_ROWS = "audit rows"
 #: How many findings of one check the text report shows.
 SHOWN = 10
 
@@ -47,7 +48,8 @@ SHOWN = 10
 class CheckLine:
     """One line of the report: a check, what it counts, and how many passed, failed and cannot be checked.
 
-    `severity` is that of the gravest failure, None where nothing failed.
+    `severity` is that of the gravest failure, None where nothing failed; `noted` counts rows that are good to know and
+    no failure.
     """
 
     check: str
@@ -57,11 +59,14 @@ class CheckLine:
     unchecked: int = 0
     severity: Severity | None = None
     reasons: list[str] = field(default_factory=list)
+    noted: int = 0
 
     @property
     def status(self) -> str:
         if self.failed:
             return "FAILED" if self.severity == "error" else str(self.severity)
+        if self.noted:
+            return f"passed, {self.noted} noted"
         if self.passed or not self.unchecked:
             return "passed"
         return "cannot be checked"
@@ -105,9 +110,16 @@ class VerifyReport:
 
     def as_text(self) -> str:
         """For people: a table by check, one by group, and the findings, the gravest first."""
-        rows = [("check", "of", "passed", "failed", "cannot be checked", "")]
+        rows = [("check", "of", "passed", "failed", "cannot be checked", "result")]
         rows += [
-            (line.check, line.unit, str(line.passed), str(line.failed), str(line.unchecked), line.status)
+            (
+                line.check,
+                line.unit,
+                "" if line.unit == AUDIT_ROWS else str(line.passed),  # rows are faults: none of them passes
+                str(line.failed),
+                str(line.unchecked),
+                line.status,
+            )
             for line in self.checks
         ]
         parts = [_aligned(rows)]
@@ -135,7 +147,9 @@ class VerifyReport:
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> str:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    numbers = {column for column in range(len(rows[0])) if all(row[column].isdigit() for row in rows[1:])}
+    numbers = {
+        column for column in range(len(rows[0])) if all(row[column].isdigit() or not row[column] for row in rows[1:])
+    }
     return "\n".join(
         "  ".join(
             cell.rjust(width) if column in numbers else cell.ljust(width)
@@ -306,8 +320,10 @@ def _audit_lines(audits: Iterable[AuditResult]) -> list[CheckLine]:
     for audit in audits:
         if audit.audit.name.startswith(RECONCILIATION) or audit.audit.name == "cannot_be_checked":
             continue
-        line = CheckLine(audit.audit.name, "audit rows")
-        if audit.audit.severity != "info":
+        line = CheckLine(audit.audit.name, AUDIT_ROWS)
+        if audit.audit.severity == "info":
+            line.noted = len(audit.findings)
+        else:
             line.failed = len(audit.findings)
             line.severity = audit.audit.severity if audit.findings else None
         lines.append(line)
