@@ -80,6 +80,7 @@ def test_the_longest_known_experiment_is_split_off() -> None:
         pytest.param(
             without(relative_dir="/etc"), "line refused: relative_dir leaves the archive", id="an absolute path"
         ),
+        pytest.param(without(relative_dir="a\\b"), "line refused: relative_dir holds a backslash", id="a backslash"),
         pytest.param(
             without("exp", "model", setting="unheard-of-Qwen3-8B"),
             "line refused: no known experiment at the front of 'unheard-of-Qwen3-8B'",

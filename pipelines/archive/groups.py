@@ -96,8 +96,10 @@ class Listing:
 def path_refusal(relative_dir: str) -> str | None:
     """Why a path from the manifest is refused, or None: it must stay inside the archive by its spelling alone."""
     path = PurePosixPath(relative_dir)
-    if not relative_dir or path.is_absolute() or ".." in path.parts or "\\" in relative_dir:
+    if not relative_dir or path.is_absolute() or ".." in path.parts:
         return f"relative_dir leaves the archive or is empty: {relative_dir!r}"
+    if "\\" in relative_dir:  # a separator elsewhere: where it leads depends on the machine
+        return f"relative_dir holds a backslash: {relative_dir!r}"
     if any(unicodedata.category(character) in ("Cc", "Cs") for character in relative_dir):
         return f"relative_dir holds a control character or is not valid Unicode: {relative_dir!r}"
     return None
