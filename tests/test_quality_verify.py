@@ -17,7 +17,8 @@ from pipelines.errors import WarehouseError
 from pipelines.findings import Finding
 from pipelines.load.snapshots import Warehouse
 from pipelines.quality.validation import write_data_docs
-from pipelines.quality.verify import CheckLine, VerifyReport, verify
+from pipelines.quality.verify import verify
+from pipelines.quality.verify_report import CheckLine, VerifyReport
 from tests.handmade import A_MEM, MEM0, WO_MEMORY, HandmadeArchive, Keys, build, folder, group_id
 from tests.reconciled import nfcats_files, reconciled_files
 
