@@ -120,7 +120,8 @@ def handmade_archive(root: Path) -> HandmadeArchive:
     )
     task = {("NFCats", n): float(1 + n % 5) for n in range(6)}
     archive.add(keys("B one", "a_mem", "Short-Long", "task"), scored_group(task, weighted_average=0.7))
-    archive.add(keys("B one", "wo_memory", "Short-Long", "task"), scored_group(task, weighted_average=0.6))
+    other = {("NFCats", n): float(1 + 2 * n % 5) for n in range(6)}
+    archive.add(keys("B one", "wo_memory", "Short-Long", "task"), scored_group(other, weighted_average=0.6))
     many = {("Locomo-0", n): n / 24 for n in range(25)}
     archive.add(keys("B one", "wo_memory", "Long-Short", "task"), scored_group(many))
     for baseline in ("a_mem", "wo_memory"):

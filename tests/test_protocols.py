@@ -106,7 +106,7 @@ def test_a_judge_call_that_failed_is_failed_and_not_zero(tmp_path: Path) -> None
         tmp_path / "warehouse", "SELECT score, score_counted, failed FROM sample_scores WHERE dataset = 'NFCats'"
     ) == [(None, 0.0, True)]
     assert rows(tmp_path / "warehouse", "SELECT validity, validity_reasons FROM result_groups") == [
-        ("suspect", "1 judge calls failed")
+        ("suspect", "1 judge call failed")
     ]
 
 

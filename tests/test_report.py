@@ -56,6 +56,9 @@ PROJECTIONS = {
     "quality_checks": "data_quality",
 }
 
+#: Their columns that come from another view.
+JOINED = {"leaderboard_systems": ("n_unknown",), "collection_results": ("validity",)}
+
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -133,7 +136,7 @@ class TestNumbers:
     def test_rows_are_those_of_the_view(self, name: str, site: Path, answers: Any) -> None:
         shown = exhibit_rows(site, name)
         assert shown
-        names = list(shown[0])
+        names = [column for column in shown[0] if column not in JOINED.get(name.removesuffix("_all"), ())]
         assert as_set(shown, names) == as_set(answers(f'SELECT * FROM "{PROJECTIONS[name]}"'), names)
 
     @pytest.mark.parametrize("name", [name for name in EXHIBITS if name not in ("samples", *SAMPLE_EXHIBITS)])
@@ -177,7 +180,24 @@ class TestNumbers:
         for row in exhibit_rows(site, "overview_leaders"):
             split = [b for b in board if b["split"] == row["split"] and b["protocol"] == row["protocol"]]
             assert row["rank"] == 1 or row["rank_low"] == 1
-            assert row["n_may_be_first"] == sum(b["rank_low"] == 1 for b in split)
+            assert row["n_may_be_first"] == (sum(b["rank_low"] == 1 for b in split) or None)
+
+    def test_what_cannot_be_judged_is_marked_unknown(self, tmp_path: Path) -> None:
+        archive = HandmadeArchive(tmp_path / "archive")
+        archive.add(keys("B one", "a_mem"), scored_group(samples(3, 0.5, 4, 0.25)))
+        for collection in ("Open-Domain", "Legal"):
+            summary = {"summary": {"average": 0.5, "weighted_average": 0.5, "z_score": 0.0}}
+            archive.add(keys("B one", "wo_memory", collection), {"summary.json": summary})
+        build(archive.root, tmp_path / "w")
+        site = write_report(tmp_path / "w").path
+        unknown = {row["baseline"]: row["n_unknown"] for row in exhibit_rows(site, "leaderboard_systems")}
+        assert unknown == {"a_mem": 0, "wo_memory": 2}
+        shown = {(r["baseline"], r["collection"]): r["validity"] for r in exhibit_rows(site, "collection_results")}
+        assert shown["a_mem", "Open-Domain"] == "valid"
+        assert shown["wo_memory", "Open-Domain"] is shown["wo_memory", "Legal"] is None
+        [contents] = exhibit_rows(site, "overview_contents")
+        assert (contents["n_groups"], contents["n_unknown"], contents["n_summary_only"]) == (3, 2, 2)
+        assert contents["n_baselines"] == 1
 
     def test_an_invalid_group_is_out_unless_asked_for(self, site: Path) -> None:
         def of_mem0(name: str) -> dict[str, Any]:
@@ -219,6 +239,7 @@ class TestNumbers:
             place = (row["split"], row["collection"], row["backbone"], row["baseline"])
             by_system.setdefault(place, {})[row["dataset"], row["test_idx"]] = row
         expected: dict[Any, list[tuple[str, float, float, Any]]] = {}
+        with_intervals: list[dict[str, Any]] = []
         for (one, a), (two, b) in combinations(sorted(by_system.items()), 2):
             for sample in a.keys() & b.keys() if one[:2] == two[:2] else ():
                 x, y = a[sample], b[sample]
@@ -243,7 +264,8 @@ class TestNumbers:
                 assert row["minmax_difference"] is row["minmax_low"] is row["minmax_high"] is None
                 return
             assert math.isclose(row["minmax_difference"], statistics.fmean(normalized), abs_tol=1e-12)
-            if len(pairs) > 1:
+            if len(pairs) >= 5:
+                with_intervals.append(row)
                 half = 1.96 * statistics.stdev(normalized) / math.sqrt(len(pairs))
                 assert math.isclose(row["minmax_high"] - row["minmax_difference"], half, abs_tol=1e-12)
                 assert math.isclose(row["minmax_difference"] - row["minmax_low"], half, abs_tol=1e-12)
@@ -263,7 +285,9 @@ class TestNumbers:
             key, sign = pair_of(row)
             pairs = [pair for pair in expected[key] if pair[0] == row["dataset_group"]]
             agrees(row, pairs, sign)
+            assert row["is_unknown"] is False
             assert math.isclose(row["difference"], sign * statistics.fmean(d for _, d, _, _ in pairs), abs_tol=1e-12)
+        assert with_intervals
         most: dict[Any, list[dict[str, Any]]] = {}
         for row in shown_rows("compare_samples"):
             most.setdefault(pair_of(row)[0], []).append(row)
@@ -490,6 +514,16 @@ class TestSite:
 
     def test_one_group_alone_gives_a_report(self, single: Path, tmp_path: Path) -> None:
         _check_little(write_report(single, tmp_path / "r").path)
+
+    def test_the_generated_sample_is_called_one_on_every_page(self, site: Path, tmp_path: Path) -> None:
+        warehouse = tmp_path / "w"
+        build = ["build", "--source", "sample", "--warehouse", str(warehouse)]
+        assert main([*build, "--select", "backbone=Qwen3-8B", "--select", "collection=Legal"]) == 0
+        generated = write_report(warehouse).path
+        for page in PAGES:
+            text = Page(generated / page.file).text
+            assert "Generated sample: the numbers mean nothing." in text and "do not cite them" in text
+            assert "Generated sample" not in Page(site / page.file).text
 
     def test_there_has_to_be_a_warehouse(self, tmp_path: Path, capsys: Any) -> None:
         assert main(["report", "--warehouse", str(tmp_path)]) == 1

@@ -154,7 +154,9 @@ def test_leaderboard_sorts_filters_and_searches(opened: Opened, site: Path) -> N
     assert set(opened.cells("leaderboard_systems", "backbone")) == {"Qwen3-8B"}
     assert "backbone=Qwen3-8B" in page.url
     page.locator("#search-leaderboard_systems").fill("uno")
-    assert opened.cells("leaderboard_systems", "baseline") == ["UNO"]
+    assert opened.cells("leaderboard_systems", "baseline") == ["uno"]
+    page.locator("#search-leaderboard_systems").fill("bm25-s")  # the paper's name of it
+    assert opened.cells("leaderboard_systems", "baseline") == ["bm25_dialog"]
     page.locator("#search-leaderboard_systems").fill("nothing like it")
     assert page.get_by_text("No row has all these words.").is_visible()
 
@@ -223,6 +225,8 @@ def test_samples_are_searched_and_read_side_by_side(opened: Opened, site: Path) 
     assert page.locator(".answer").count() == 4
     page.locator(".picks input:not(:checked)").first.check()
     assert page.locator(".answer").count() == 5
+    systems = page.get_by_role("group", name=re.compile("Whose answers are shown")).get_by_role("checkbox")
+    assert systems.count() == found[0]["n_systems"]
     page.locator("#sample-list button").nth(1).click()
     opened.drawn()
     assert "sample=" in page.url
@@ -291,6 +295,83 @@ def test_little_data_gives_honest_pages(files: Any, browser: Browser, tmp_path: 
     one.go("compare")
     assert page.get_by_text("No two systems can be compared").or_(page.get_by_text("no sample here")).first.is_visible()
     one.close()
+
+
+def bars(page: Page, exhibit: str) -> int:
+    return page.locator(f"#{exhibit} svg.plot g[stroke-width='2.5'] line").count()
+
+
+def test_intervals_from_fewer_than_five_samples_are_not_drawn(opened: Opened, site: Path) -> None:
+    means = [row for row in exhibit_rows(site, "dataset_means") if row["validity"] != "invalid"]
+    for collection in ("Open-Domain", "Legal"):
+        here = [row for row in means if (row["split"], row["collection"]) == ("domain", collection)]
+        for dataset in sorted({row["dataset_group"] for row in here})[:4]:
+            rows = [row for row in here if row["dataset_group"] == dataset]
+            many = sum(row["n"] >= 5 for row in rows)
+            page = opened.go("datasets", f"split=domain&collection={collection}&dataset_group={dataset}")
+            assert bars(page, "dataset_means") == many
+            assert page.locator("#dataset_means .note", has_text="5 scores or more are needed").count() == (
+                many < len(rows)
+            )
+
+
+def test_an_interval_beyond_the_scale_is_cut_with_an_arrow(opened: Opened, site: Path) -> None:
+    rows = [
+        row
+        for row in exhibit_rows(site, "dataset_means")
+        if (row["collection"], row["dataset_group"]) == ("Open-Domain", "Locomo") and row["n"] >= 5
+    ]
+    beyond = [row for row in rows if row["mean"] + 1.96 * row["standard_error"] > 1]
+    assert beyond
+    page = opened.go("datasets", "split=domain&collection=Open-Domain&dataset_group=Locomo")
+    assert page.locator("#dataset_means svg text", has_text="▸").count() == len(beyond)
+    assert page.locator("#dataset_means .note", has_text="goes on beyond the scale").is_visible()
+    ends = page.locator("#dataset_means svg.plot g[stroke-width='2.5'] line").evaluate_all(
+        "lines => Math.max(...lines.map(line => Number(line.getAttribute('x2'))))"
+    )
+    assert ends <= page.locator("#dataset_means svg.plot").evaluate("svg => svg.clientWidth") - 18
+
+
+def test_two_systems_with_nothing_in_common_are_told_why(opened: Opened, site: Path) -> None:
+    [invalid] = [row for row in exhibit_rows(site, "overview_coverage") if row["status"] == "invalid"]
+    one = f'["{invalid["backbone"]}","{invalid["baseline"]}"]'
+    page = opened.go("compare", f"split={invalid['split']}&collection={invalid['collection']}")
+    page.get_by_label("First system").select_option(one)
+    opened.drawn()
+    assert page.locator("#compare_datasets .note", has_text="one of the two groups is invalid").is_visible()
+    assert page.locator("#compare_collections .note", has_text="not independent replications").is_visible()
+    absent = next(row for row in exhibit_rows(site, "overview_coverage") if row["status"] == "not_published")
+    page = opened.go("compare", f"split={absent['split']}&collection={absent['collection']}")
+    page.get_by_label("First system").select_option(f'["{absent["backbone"]}","{absent["baseline"]}"]')
+    opened.drawn()
+    text = f"of {absent['backbone']} · {absent['baseline']} nothing is published"
+    assert page.locator("#compare_datasets .note", has_text=text).is_visible()
+
+
+def test_a_summary_alone_is_marked_as_unknown(browser: Browser, tmp_path: Path) -> None:
+    archive = HandmadeArchive(tmp_path / "archive")
+    archive.add(A_MEM, {"summary.json": {"summary": {"average": 0.5, "weighted_average": 0.5, "z_score": 0.0}}})
+    build(archive.root, tmp_path / "w")
+    one = Opened(browser, write_report(tmp_path / "w").path)
+    page = one.go("leaderboard")
+    assert one.cells("leaderboard_systems", "n_unknown") == ["1"]
+    assert page.locator(".note", has_text="the validity is unknown").is_visible()
+    page = one.go("collections")
+    open_numbers(page, "collection_results")
+    assert one.cells("collection_results", "validity") == ["unknown"]
+    assert page.locator("#collection_results svg text", has_text="0.500 ?").is_visible()
+    page = one.go("index")
+    assert page.get_by_text("1 group with a summary only, without answers").is_visible()
+    assert page.locator("#overview_coverage svg text", has_text="Σ").is_visible()
+    one.close()
+
+
+def test_a_wide_table_says_that_it_scrolls(opened: Opened) -> None:
+    page = opened.go("leaderboard")
+    hint = page.locator("#leaderboard_systems .table .hint")
+    assert hint.is_visible()
+    page = opened.go("compare", "split=domain")
+    assert not page.locator("#compare_samples .table .hint").is_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

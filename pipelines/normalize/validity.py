@@ -40,9 +40,10 @@ def judge(facts: GroupFacts) -> Validity:
         if facts.all_responses_equal and facts.n_predictions >= CONSTANT_MIN_RESPONSES:
             reasons.append(f"all {facts.n_predictions} responses are equal")
     if facts.n_judge_errors:
-        reasons.append(f"{facts.n_judge_errors} judge calls failed")
+        reasons.append(f"{facts.n_judge_errors} judge call{'s' if facts.n_judge_errors > 1 else ''} failed")
     if facts.n_out_of_scale:
-        reasons.append(f"{facts.n_out_of_scale} scores lie outside their dataset's range")
+        lie = "score lies outside its" if facts.n_out_of_scale == 1 else "scores lie outside their"
+        reasons.append(f"{facts.n_out_of_scale} {lie} dataset's range")
     reasons += facts.scale_doubts
     if not facts.n_predictions and not facts.n_scores:
         return Validity(None)

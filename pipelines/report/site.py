@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from pipelines.archive.groups import GroupKey
 from pipelines.archive.json_reader import dumps, loads
 from pipelines.client.reader import SnapshotReader
+from pipelines.config import SAMPLE
 from pipelines.errors import BadRecord, UsageError
 from pipelines.load.partitions import partition_file
 from pipelines.load.snapshots import QUALITY, Snapshot, Warehouse
@@ -266,6 +267,7 @@ class _Site:
             "pages": PAGES,
             "policy": content_security_policy(),
             "source": self.snapshot.info.source,
+            "is_sample": self.snapshot.info.source == SAMPLE,
             "revision": self.snapshot.info.revision,
             "has_docs": has_docs,
             "n_samples": n_samples,

@@ -17,6 +17,7 @@
 -- column rating_high: Upper end of it.
 -- column rank_low: The best rank by rating that the intervals allow.
 -- column rank_high: The worst rank by rating that the intervals allow.
+-- column validity: Of the group: valid, suspect or invalid; missing where there is nothing to judge by.
 -- column excluded: Why the system is not ranked.
 SELECT
     rankings.experiment,
@@ -33,8 +34,11 @@ SELECT
     rankings.rating_high,
     rankings.rank_low,
     rankings.rank_high,
+    coverage.validity,
     rankings.excluded
 FROM collection_rankings{_all} AS rankings
+INNER JOIN coverage
+    ON rankings.group_id = coverage.group_id
 ORDER BY
     rankings.experiment,
     rankings.protocol,

@@ -18,9 +18,10 @@
 -- column minmax_difference: Mean difference of the min-max scores, first minus second; missing where the protocol's
 --     constants are not published.
 -- column minmax_low: minmax_difference less 1.96 standard errors of the mean of independent differences; missing with
---     fewer than two samples.
+--     fewer than five samples, too few for it.
 -- column minmax_high: minmax_difference and 1.96 standard errors.
 -- column is_invalid: Whether one of the two groups is invalid.
+-- column is_unknown: Whether the validity of one of the two groups is unknown: there is nothing to judge by.
 WITH {paired}
 
 SELECT
@@ -38,14 +39,23 @@ SELECT
     CAST(COUNT(*) FILTER (WHERE paired.difference < -1e-9) AS BIGINT) AS losses,
     CAST(AVG(paired.minmax_difference) AS DOUBLE) AS minmax_difference,
     CAST(
-        AVG(paired.minmax_difference)
-        - 1.96 * STDDEV_SAMP(paired.minmax_difference) / SQRT(COUNT(paired.minmax_difference)) AS DOUBLE
+        CASE
+            WHEN COUNT(paired.minmax_difference) >= 5
+                THEN
+                    AVG(paired.minmax_difference)
+                    - 1.96 * STDDEV_SAMP(paired.minmax_difference) / SQRT(COUNT(paired.minmax_difference))
+        END AS DOUBLE
     ) AS minmax_low,
     CAST(
-        AVG(paired.minmax_difference)
-        + 1.96 * STDDEV_SAMP(paired.minmax_difference) / SQRT(COUNT(paired.minmax_difference)) AS DOUBLE
+        CASE
+            WHEN COUNT(paired.minmax_difference) >= 5
+                THEN
+                    AVG(paired.minmax_difference)
+                    + 1.96 * STDDEV_SAMP(paired.minmax_difference) / SQRT(COUNT(paired.minmax_difference))
+        END AS DOUBLE
     ) AS minmax_high,
-    paired.is_invalid
+    paired.is_invalid,
+    paired.is_unknown
 FROM paired
 GROUP BY
     paired.experiment,
@@ -56,7 +66,8 @@ GROUP BY
     paired.baseline,
     paired.other_backbone,
     paired.other_baseline,
-    paired.is_invalid
+    paired.is_invalid,
+    paired.is_unknown
 ORDER BY
     paired.experiment,
     paired.protocol,

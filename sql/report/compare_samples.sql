@@ -18,6 +18,7 @@
 -- column other_score: The score of the second system.
 -- column minmax_difference: Difference of the min-max scores, first minus second.
 -- column is_invalid: Whether one of the two groups is invalid.
+-- column is_unknown: Whether the validity of one of the two groups is unknown: there is nothing to judge by.
 WITH {paired},
 
 placed AS (
@@ -31,6 +32,7 @@ placed AS (
         paired.other_backbone,
         paired.other_baseline,
         paired.is_invalid,
+        paired.is_unknown,
         paired.dataset,
         paired.test_idx,
         paired.score,
@@ -71,7 +73,8 @@ SELECT
     placed.score,
     placed.other_score,
     CAST(placed.minmax_difference AS DOUBLE) AS minmax_difference,
-    placed.is_invalid
+    placed.is_invalid,
+    placed.is_unknown
 FROM placed
 WHERE placed.place <= 5
 ORDER BY

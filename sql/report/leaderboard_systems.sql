@@ -10,8 +10,7 @@
 -- column backbone: The language model that answers.
 -- column baseline: The memory system.
 -- column mean_weighted_average: Mean of the published weighted_average over the split's collections.
--- column mean_z_score: Mean of the published z_score over the split's collections.
--- column mean_rank: Mean of its ranks in the collections.
+-- column n_unknown: Collections in which the validity of the system's group is unknown: there is nothing to judge by.
 -- column rating: Overall Bradley-Terry rating; 100 points are a win rate of 64 %. Of valid groups only, always.
 -- column rating_low: Lower end of its 95 % interval.
 -- column rating_high: Upper end of it.
@@ -19,9 +18,13 @@
 -- column rank_high: The worst rank by rating that the intervals allow.
 -- column n_collections: Collections in which the system is ranked.
 -- column missing_collections: The collections in which it is not, and why.
+-- column mean_z_score: Mean of the published z_score over the split's collections.
+-- column mean_rank: Mean of its ranks in the collections.
 -- column mean_prompt_chars: Mean length of a prompt in characters.
 -- column mean_response_chars: Mean length of a response in characters.
 -- column rating_pool: What the system was rated against, or why it was not rated.
+WITH {unknown}
+
 SELECT
     board.experiment,
     board.protocol,
@@ -30,8 +33,7 @@ SELECT
     board.backbone,
     board.baseline,
     board.mean_weighted_average,
-    board.mean_z_score,
-    board.mean_rank,
+    CAST(unknown.n AS BIGINT) AS n_unknown,
     board.rating,
     board.rating_low,
     board.rating_high,
@@ -39,8 +41,17 @@ SELECT
     board.rank_high,
     board.n_collections,
     board.missing_collections,
+    board.mean_z_score,
+    board.mean_rank,
     board.mean_prompt_chars,
     board.mean_response_chars,
     board.rating_pool
 FROM leaderboard{_all} AS board
+LEFT JOIN unknown
+    ON
+        board.experiment = unknown.experiment
+        AND board.protocol = unknown.protocol
+        AND board.split = unknown.split
+        AND board.backbone = unknown.backbone
+        AND board.baseline = unknown.baseline
 ORDER BY board.experiment, board.protocol, board.split, board.rank NULLS LAST, board.backbone, board.baseline

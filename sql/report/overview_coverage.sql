@@ -9,6 +9,8 @@
 -- column split: How datasets are collected: domain or task.
 -- column collection: The collection of datasets inside the split.
 -- column status: complete, partial, stale, quarantined, invalid or not_published.
+-- column has_predictions: Whether there are responses; a group with a summary and no responses is published numbers alone.
+-- column has_summary: Whether there are published numbers of the group.
 -- column validity: valid, suspect or invalid; missing where there is nothing to judge by.
 -- column validity_reasons: Why the group is suspect or invalid.
 -- column protocols: The protocols that the group was scored by.
@@ -21,6 +23,8 @@ SELECT
     coverage.split,
     coverage.collection,
     coverage.status,
+    coverage.has_predictions,
+    coverage.has_summary,
     coverage.validity,
     coverage.validity_reasons,
     coverage.protocols,

@@ -11,14 +11,18 @@
 -- column rank: Rank by mean_weighted_average over all collections of the split.
 -- column n_ranked: Systems that are ranked.
 -- column mean_weighted_average: Mean of weighted_average over the split's collections.
+-- column n_unknown: Collections in which the validity of the system's group is unknown: there is nothing to judge by.
 -- column rating: Overall Bradley-Terry rating.
 -- column rating_low: Lower end of its 95 % interval.
 -- column rating_high: Upper end of it.
 -- column rank_low: The best rank by rating that the intervals allow.
 -- column rank_high: The worst rank by rating that the intervals allow.
--- column n_may_be_first: Systems of the split whose interval allows the first rank.
+-- column n_may_be_first: Systems of the split whose interval allows the first rank; missing where no rating has an
+--     interval.
 -- column rating_pool: What the system was rated against, or why it was not rated.
-WITH placed AS (
+WITH {unknown},
+
+placed AS (
     SELECT
         leaderboard.experiment,
         leaderboard.protocol,
@@ -28,16 +32,24 @@ WITH placed AS (
         leaderboard.rank,
         leaderboard.n_ranked,
         leaderboard.mean_weighted_average,
+        unknown.n AS n_unknown,
         leaderboard.rating,
         leaderboard.rating_low,
         leaderboard.rating_high,
         leaderboard.rank_low,
         leaderboard.rank_high,
-        COUNT(*) FILTER (WHERE leaderboard.rank_low = 1) OVER (
+        NULLIF(COUNT(*) FILTER (WHERE leaderboard.rank_low = 1) OVER (
             PARTITION BY leaderboard.experiment, leaderboard.protocol, leaderboard.split
-        ) AS n_may_be_first,
+        ), 0) AS n_may_be_first,
         leaderboard.rating_pool
     FROM leaderboard
+    LEFT JOIN unknown
+        ON
+            leaderboard.experiment = unknown.experiment
+            AND leaderboard.protocol = unknown.protocol
+            AND leaderboard.split = unknown.split
+            AND leaderboard.backbone = unknown.backbone
+            AND leaderboard.baseline = unknown.baseline
 )
 
 SELECT
@@ -49,6 +61,7 @@ SELECT
     placed.rank,
     placed.n_ranked,
     placed.mean_weighted_average,
+    CAST(placed.n_unknown AS BIGINT) AS n_unknown,
     placed.rating,
     placed.rating_low,
     placed.rating_high,

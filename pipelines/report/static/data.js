@@ -62,21 +62,37 @@
     return element;
   };
 
-  const names = new Map();
-  mbw.baseline = function (key) {
-    if (!names.size) for (const row of tables.get("reference_baselines").rows) names.set(row.baseline, row.paper_name || row.baseline);
-    return names.get(key) ?? key;
+  // A box that scrolls sideways where its content is wider, and then says so.
+  mbw.scroller = function (label, content) {
+    const box = mbw.element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": label}, content);
+    const hint = mbw.element("p", {class: "hint", "aria-hidden": "true", hidden: true}, "wider than shown: scroll sideways →");
+    const measure = () => (hint.hidden = box.scrollWidth <= box.clientWidth + 1);
+    const watch = new ResizeObserver(measure);
+    watch.observe(box);
+    watch.observe(content);
+    return mbw.element("div", {class: "scroller"}, hint, box);
   };
-  mbw.system = (row, prefix = "") => `${row[prefix + "backbone"]} · ${mbw.baseline(row[prefix + "baseline"])}`;
+
+  const names = new Map();
+  // A memory system goes by its published key everywhere; the paper's name stands beside it where there is room.
+  mbw.with_paper_name = function (key) {
+    if (!names.size) for (const row of tables.get("reference_baselines").rows) names.set(row.baseline, row.paper_name);
+    const name = names.get(key);
+    return name && name !== key ? `${key} (${name})` : key;
+  };
+  mbw.system = (row, prefix = "") => `${row[prefix + "backbone"]} · ${row[prefix + "baseline"]}`;
+  mbw.long_system = (row) => `${row.backbone} · ${mbw.with_paper_name(row.baseline)}`;
 
   // Numbers as people read them. What is exact is in the CSV.
   mbw.number = function (value) {
     if (!Number.isFinite(value)) return String(value);
     if (Number.isInteger(value)) return Math.abs(value) < 1e15 ? value.toLocaleString("en-US") : value.toExponential(3);
     const size = Math.abs(value);
-    if (size >= 1e9 || size < 0.0005) return value.toExponential(1);
+    if (size >= 1e9 || size < 0.00005) return value.toExponential(1);
+    if (size < 0.0005) return value.toFixed(4);
     return size >= 1000 ? Math.round(value).toLocaleString("en-US") : value.toFixed(size >= 100 ? 1 : 3);
   };
+  mbw.range = (low, high) => (Number.isFinite(low) && Number.isFinite(high) ? `${mbw.number(low)} to ${mbw.number(high)}` : "no interval");
   mbw.show = (value) => (value === null || value === undefined ? "–" : typeof value === "number" ? mbw.number(value) : String(value));
   mbw.distinct = (rows, name) => [...new Set(rows.map((row) => row[name]).filter((value) => value !== null))].sort(mbw.compare);
   mbw.compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", {numeric: true}));

@@ -7,6 +7,8 @@
   const LABELS = {
     n: "samples",
     n_in_all: null,
+    n_unknown: "validity unknown",
+    n_collections: "ranked in",
     mean_weighted_average: "weighted average",
     mean_z_score: "z",
     z_score: "z",
@@ -33,8 +35,11 @@
 
   function cell(row, column, reason) {
     const value = row[column.name];
-    const td = element("td", {class: column.kind === "integer" || column.kind === "number" ? "number" : column.wide ? "wide" : null});
-    if (value === null || value === undefined) {
+    const td = element("td", {class: column.kind === "integer" || column.kind === "number" ? "number" : column.wide ? `wide ${column.name}` : /backbone/.test(column.name) ? "backbone" : null});
+    if (column.name === "validity" && value === null && row.status !== "not_published" && row.excluded !== "not published") {
+      td.title = "no responses or single scores are published to judge by";
+      td.append(element("span", {class: "word unknown"}, "unknown"));
+    } else if (value === null || value === undefined) {
       const unrated = /^(rating|rank_)/.test(column.name) ? row.rating_pool : null; // ratings have a reason of their own
       const why = unrated || (reason && reason !== column.name && row[reason]) || (column.kind === "text" ? "none given" : "not published");
       td.title = why;
@@ -42,8 +47,8 @@
     } else if (column.link) {
       td.append(column.link(row));
     } else if (column.name === "baseline" || column.name === "other_baseline") {
-      td.title = value;
-      td.append(mbw.baseline(value));
+      td.title = mbw.with_paper_name(value);
+      td.append(value);
     } else if (column.kind === "number" && typeof value === "number") {
       td.title = String(value);
       td.append(/^p_/.test(column.name) && value < 0.001 ? "< 0.001" : mbw.number(value));
@@ -100,7 +105,7 @@
     const found = () => {
       const words = search.value.toLocaleLowerCase().split(/\s+/).filter(Boolean);
       let shown = rows.filter((row) => {
-        const text = columns.map((c) => `${mbw.show(row[c.name])} ${/baseline/.test(c.name) ? mbw.baseline(row[c.name]) : ""}`).join(" ").toLocaleLowerCase();
+        const text = columns.map((c) => `${mbw.show(row[c.name])} ${/baseline/.test(c.name) ? mbw.with_paper_name(row[c.name]) : ""}`).join(" ").toLocaleLowerCase();
         return words.every((word) => text.includes(word));
       });
       if (order) {
@@ -144,7 +149,7 @@
     const caption = element("caption", {class: "sr"}, exhibit.querySelector("h2").textContent);
     host.replaceChildren(
       element("p", {class: "tools"}, element("label", {for: id}, "Search"), " ", search, " ", button, " ", count),
-      element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": `Table: ${caption.textContent}`}, element("table", {}, caption, element("thead", {}, head), body)),
+      mbw.scroller(`Table: ${caption.textContent}`, element("table", {}, caption, element("thead", {}, head), body)),
       more,
     );
     if (open && !details.dataset.touched) details.open = true;

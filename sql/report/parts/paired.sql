@@ -14,7 +14,10 @@ scored AS (
         sample_results.minmax_score,
         sample_results.group_id IN (
             SELECT coverage.group_id FROM coverage WHERE coverage.validity = 'invalid'
-        ) AS is_invalid
+        ) AS is_invalid,
+        sample_results.group_id IN (
+            SELECT coverage.group_id FROM coverage WHERE coverage.validity IS NULL AND coverage.group_id IS NOT NULL
+        ) AS is_unknown
     FROM sample_results
     WHERE
         sample_results.origin = 'published'
@@ -33,6 +36,7 @@ paired AS (
         other.backbone AS other_backbone,
         other.baseline AS other_baseline,
         one.is_invalid OR other.is_invalid AS is_invalid,
+        one.is_unknown OR other.is_unknown AS is_unknown,
         one.dataset_group,
         one.dataset,
         one.test_idx,

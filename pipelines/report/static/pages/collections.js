@@ -22,6 +22,7 @@
       mbw.note(
         "collection_results",
         state.invalid ? "Invalid groups are shown, as published: their numbers mean nothing." : null,
+        rows.some((row) => Number.isFinite(row[state.metric]) && row.validity === null) ? "A number with a “?” is of a group whose validity is unknown: nothing is published to judge it by." : null,
         left_out.length && !state.invalid ? `Left out: ${left_out.map((row) => `${mbw.system(row)} (${row.excluded})`).join("; ")}.` : null,
       );
       const [low, high] = d3.extent(known, (row) => row[state.metric]);
@@ -44,10 +45,11 @@
         known.length
           ? mbw.heat("collection_results", rows, {
               x: (row) => row.backbone,
-              y: (row) => mbw.baseline(row.baseline),
+              y: (row) => row.baseline,
               value: state.metric,
               kind: z ? "div" : "seq",
               why: "excluded",
+              doubt: (row) => row.validity === null,
               label: `${METRICS[state.metric]} of each memory system with each backbone in ${state.collection}`,
               caption: `${state.collection}: ${METRICS[state.metric]}`,
             })
@@ -77,7 +79,7 @@
           ? mbw.grid(
               ...d3.groups(told, (row) => row.backbone).map(([backbone, group]) =>
                 mbw.intervals("collection_gains", d3.sort(group, (row) => -row.delta), {
-                  y: (row) => mbw.baseline(row.baseline),
+                  y: (row) => row.baseline,
                   value: "delta",
                   low: "ci_low",
                   high: "ci_high",
@@ -86,9 +88,9 @@
                   width: mbw.width("collection_gains", {share: innerWidth > 900 ? 0.48 : 1}),
                   colour: (row) => mbw.colour(colours[row.on_these_datasets] ?? "soft"),
                   caption: backbone,
-                  axis: "gain over no memory (min-max), 95 % interval",
+                  axis: group.some((row) => row.ci_low !== null) ? "gain over no memory (min-max), 95 % interval" : "gain over no memory (min-max)",
                   label: `Gains over no memory with ${backbone} in ${state.collection}`,
-                  title: (row) => `${mbw.system(row)}\n${mbw.number(row.delta)} (${mbw.show(row.ci_low)} to ${mbw.show(row.ci_high)})\non these datasets: ${row.on_these_datasets}\nto other datasets: ${row.to_other_datasets}`,
+                  title: (row) => `${mbw.long_system(row)}\n${mbw.number(row.delta)} (${mbw.range(row.ci_low, row.ci_high)})\non these datasets: ${mbw.show(row.on_these_datasets)}\nto other datasets: ${mbw.show(row.to_other_datasets)}`,
                 }),
               ),
             )

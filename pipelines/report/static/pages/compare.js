@@ -58,12 +58,28 @@
             zero: 0,
             width,
             caption: "Mean difference, first minus second",
-            axis: "min-max difference ± 1.96 standard errors",
+            axis: known.some((row) => row.minmax_low !== null) ? "min-max difference ± 1.96 standard errors" : "min-max difference",
+            title: (row) => `${y(row)}: ${mbw.number(row.minmax_difference)} (${mbw.range(row.minmax_low, row.minmax_high)}), ${mbw.plural(row.n, "sample")}`,
             label: `Mean differences between ${name(state.one)} and ${name(state.two)}`,
           })
         : mbw.empty("The constants of this protocol are not published: there is no min-max difference."),
       mbw.stacks(exhibit, rows, {y, order, parts: parts(), width, caption: "Samples won, tied and lost by the first", axis: "samples", label: `Wins, ties and losses of ${name(state.one)} against ${name(state.two)}`}),
     );
+  }
+
+  // Why two systems have nothing in common here, as far as the coverage tells.
+  function nothing(state, elsewhere) {
+    const place = elsewhere ? `the collection ${state.collection}` : `the split ${state.split}`;
+    const groups = mbw.narrow(mbw.table("overview_coverage").rows, state, elsewhere ? ["experiment", "split", "collection"] : ["experiment", "split"]).filter((row) => row.status !== "not_published");
+    const mine = (text) => groups.filter((row) => id(row) === text);
+    const [one, two] = [mine(state.one), mine(state.two)];
+    const absent = [state.one, state.two].filter((text) => !mine(text).length).map(name);
+    if (absent.length) return `Nothing to compare: of ${absent.join(" and of ")} nothing is published in ${place}.`;
+    const shared = one.filter((row) => two.some((other) => other.collection === row.collection));
+    if (!shared.length) return `Nothing to compare: the two systems have no collection of ${place} in common.`;
+    const bad = shared.filter((row) => [row, two.find((other) => other.collection === row.collection)].some((group) => group.validity === "invalid"));
+    if (bad.length === shared.length && !state.invalid) return `Nothing to compare: in ${mbw.distinct(bad, "collection").join(", ")} one of the two groups is invalid, so its numbers mean nothing; “with invalid groups” shows them all the same.`;
+    return `Nothing to compare: in ${place} there is no sample with a published score of both systems${bad.length && !state.invalid ? ", invalid groups left out" : ""}. Means of each alone are on the page Datasets.`;
   }
 
   mbw.page(
@@ -83,14 +99,24 @@
       const [by_collection, by_dataset, samples] = there
         ? await Promise.all([pair(exhibits[0], top, state), pair(exhibits[1], inside, state), pair(exhibits[2], inside, state)])
         : [[], [], []];
-      const hide = [...scope, "is_invalid", "backbone", "baseline", "other_backbone", "other_baseline"];
+      const hide = [...scope, "is_invalid", "is_unknown", "backbone", "baseline", "other_backbone", "other_baseline"];
       const why = !chunks().length
         ? "No two systems can be compared: the scores of single samples (summary.details) are not published."
-        : "These two systems have no sample here that both have a published score of, or one of the groups is invalid.";
-      mbw.note("compare_collections", there ? `${name(state.one)} (first) against ${name(state.two)} (second), split ${state.split}.` : null, "Samples of one dataset are alike, and the interval takes them for independent: it is too narrow for a claim. For what memory adds, take the gain on the page Collections.");
+        : !there
+          ? "There is one system alone: there is nothing to compare it with."
+          : nothing(state, by_collection.length > 0);
+      const few = (rows) => (rows.some((row) => row.minmax_difference !== null && row.minmax_low === null) ? "A dot without a line is a mean of fewer than five samples: too few for an interval from standard errors." : null);
+      mbw.note(
+        "compare_collections",
+        there ? `${name(state.one)} (first) against ${name(state.two)} (second), split ${state.split}.` : null,
+        by_collection.length ? "Each system was run once, and the samples of one dataset are alike: they are not independent replications of the systems. The interval takes samples for independent, so it is too narrow for a claim. For what memory adds, take the gain on the page Collections." : null,
+        few(by_collection),
+        by_collection.some((row) => row.is_unknown) ? `Validity unknown, as nothing is published to judge by: ${mbw.distinct(by_collection.filter((row) => row.is_unknown), "collection").join(", ")}.` : null,
+        by_collection.some((row) => row.is_invalid) ? `One of the groups is invalid, so its numbers mean nothing: ${mbw.distinct(by_collection.filter((row) => row.is_invalid), "collection").join(", ")}.` : null,
+      );
       mbw.charts("compare_collections", ...(by_collection.length ? [mbw.legend(parts().map(([, text, colour]) => [colour, text])), drawings("compare_collections", by_collection, (row) => row.collection, state)] : [mbw.empty(why)]));
       mbw.drawTable("compare_collections", by_collection, {hide});
-      mbw.note("compare_datasets", state.collection ? `Collection ${state.collection}.` : null);
+      mbw.note("compare_datasets", state.collection ? `Collection ${state.collection}.` : null, few(by_dataset));
       mbw.charts("compare_datasets", by_dataset.length ? drawings("compare_datasets", by_dataset, (row) => row.dataset_group, state) : mbw.empty(why));
       mbw.drawTable("compare_datasets", by_dataset, {hide: [...hide, "collection"]});
       const shown = new Map(mbw.table("samples").rows.map((row) => [JSON.stringify([...scope, "collection", "dataset", "test_idx"].map((key) => row[key])), row.sample]));

@@ -4,6 +4,7 @@
   const all = () => mbw.table("dataset_means").rows;
   const keys = ["experiment", "protocol", "split", "collection"];
   const scope = [...keys, "dataset_group"];
+  const FEW = 5; // as the page Compare has it, in SQL
   mbw.page(
     [
       ...mbw.scope(all),
@@ -35,14 +36,14 @@
       const few = bins.every((row) => row.bin_low === row.bin_high);
       const colour = mbw.scale("seq", 0, d3.max(spread, (row) => row.share) ?? 1);
       const ys = [...order, ...rest];
-      const {left, cut} = mbw.names(ys, mbw.width("dataset_distributions"));
+      const {left, cut, row: step} = mbw.names(ys, mbw.width("dataset_distributions"));
       mbw.charts(
         "dataset_distributions",
         spread.length
           ? mbw.plot(
               {
                 width: Math.max(mbw.width("dataset_distributions"), left + bins.length * 46),
-                height: 60 + ys.length * 22,
+                height: 60 + ys.length * step,
                 marginLeft: left,
                 marginTop: 40,
                 marginBottom: 6,
@@ -68,7 +69,18 @@
           : mbw.empty(means.length ? "No score of a single sample is published here; the means below are the publisher's." : "Nothing was scored here."),
       );
       mbw.drawTable("dataset_distributions", spread, {hide: [...scope, "is_invalid"]});
-      const bars = known.map((row) => ({...row, low: row.standard_error === null ? null : row.mean - 1.96 * row.standard_error, high: row.standard_error === null ? null : row.mean + 1.96 * row.standard_error}));
+      const reach = (row) => (row.n >= FEW && row.standard_error !== null ? 1.96 * row.standard_error : null);
+      const bars = known.map((row) => ({...row, low: reach(row) === null ? null : row.mean - reach(row), high: reach(row) === null ? null : row.mean + reach(row)}));
+      const scale = about && about.score_min !== null && about.score_max !== null ? [about.score_min, about.score_max] : [-Infinity, Infinity];
+      const inside = ([low, high]) => [Math.min(Math.max(low, scale[0]), d3.min(bars, (row) => row.mean)), Math.max(Math.min(high, scale[1]), d3.max(bars, (row) => row.mean))];
+      const reached = inside(d3.extent(bars.flatMap((row) => [row.mean, row.low, row.high]).filter(Number.isFinite)));
+      const bare = bars.filter((row) => row.low === null).length;
+      mbw.note(
+        "dataset_means",
+        bare ? `${bare === bars.length ? "Dots have" : "A dot without a line has"} no interval: ${mbw.plural(FEW, "score")} or more are needed for one from standard errors, and ${bare === 1 ? "one mean is" : `${bare} means are`} over fewer.` : null,
+        bars.some((row) => row.low !== null && (row.low < reached[0] || row.high > reached[1])) ? `An arrow marks an interval that goes on beyond the scale of the score (${mbw.number(scale[0])} to ${mbw.number(scale[1])}).` : null,
+        means.some((row) => row.validity === null) ? "A ring for a dot is a group whose validity is unknown: nothing is published to judge it by." : null,
+      );
       mbw.charts(
         "dataset_means",
         bars.length
@@ -77,7 +89,9 @@
               value: "mean",
               low: "low",
               high: "high",
-              axis: "mean score ± 1.96 standard errors",
+              domain: reached,
+              hollow: (row) => row.validity === null,
+              axis: bare === bars.length ? "mean score" : "mean score ± 1.96 standard errors",
               label: `Mean scores on ${state.dataset_group} with 1.96 standard errors`,
               title: (row) => `${mbw.system(row)}\nmean ${mbw.number(row.mean)}, standard error ${mbw.show(row.standard_error)}, ${mbw.plural(row.n, "score")}`,
             })

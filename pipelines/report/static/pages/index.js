@@ -10,16 +10,18 @@
 
   function figures(row) {
     const entries = [
-      [row.n_groups, "result groups"],
-      [row.n_backbones, "backbones"],
-      [row.n_baselines, "memory systems"],
-      [row.n_collections, "collections"],
-      [row.n_responses, "responses"],
-      [row.n_scores, "scores"],
-      [row.n_invalid, "invalid groups"],
-      [row.n_not_published, "not published"],
+      [row.n_groups, "result group"],
+      [row.n_summary_only, "of them with a summary only", "of them with a summary only"],
+      [row.n_backbones, "backbone"],
+      [row.n_baselines, "memory system"],
+      [row.n_collections, "collection"],
+      [row.n_responses, "response"],
+      [row.n_scores, "score"],
+      [row.n_invalid, "invalid group"],
+      [row.n_unknown, "group of unknown validity", "groups of unknown validity"],
+      [row.n_not_published, "not published", "not published"],
     ];
-    return element("ul", {class: "figures"}, ...entries.map(([n, text]) => element("li", {}, element("b", {}, mbw.show(n)), element("span", {}, text))));
+    return element("ul", {class: "figures"}, ...entries.map(([n, one, many = one + "s"]) => element("li", {}, element("b", {}, mbw.show(n)), element("span", {}, n === 1 ? one : many))));
   }
 
   function headline(title, big, ...texts) {
@@ -32,12 +34,17 @@
       const title = `Highest mean in the split ${split}`;
       if (!first.length) return headline(title, "No system is ranked", "No system has a published number in every collection of the split.");
       const {mean_weighted_average: mean, n_ranked: ranked, n_may_be_first: may, rating_pool: pool} = first[0];
-      const rated = first[0].rating !== null;
+      const {rating, rating_low: low, rating_high: high, n_unknown: unknown} = first[0];
       return headline(
         title,
         first.map((row) => mbw.system(row)).join(", "),
         `Weighted average ${mbw.number(mean)}; ${count(ranked, "system")} ranked.`,
-        rated ? `Rating ${mbw.number(first[0].rating)} (95 %: ${mbw.number(first[0].rating_low)} to ${mbw.number(first[0].rating_high)}); by rating, ${count(may, "system")} may be first.` : `No rating: ${pool ?? "nothing to compare"}.`,
+        unknown ? `Its validity is unknown in ${count(unknown, "collection")}: nothing is published there to judge by.` : null,
+        rating === null
+          ? `No rating: ${(pool ?? "there is nothing to compare").replace(/^not rated: /, "")}.`
+          : low === null
+            ? `Rating ${mbw.number(rating)}, without an interval: which systems may be first by rating cannot be told (${pool}).`
+            : `Rating ${mbw.number(rating)} (95 %: ${mbw.range(low, high)}); by rating, ${may === null ? "which systems may be first cannot be told" : `${count(may, "system")} may be first`}.`,
       );
     });
   }
@@ -46,68 +53,83 @@
     const rows = mbw.narrow(gains(), state, ["experiment", "protocol"]);
     if (!rows.length) return [];
     const sum = (column) => d3.sum(rows, (row) => row[column]);
+    const share = (n) => n.toLocaleString("en-US");
     const [better, worse, unclear, untold, none] = ["n_better", "n_worse", "n_not_significant", "n_cannot_tell", "n_no_gain"].map(sum);
     if (none === sum("n")) return [headline("Does memory help?", "Cannot be told", "No gain over no memory can be computed: the scores of the samples, or the groups without memory, are not published.")];
     return [
       headline(
         "Does memory help?",
-        `Better in ${better} of ${sum("n")}`,
-        `Of the memory systems with a backbone in a collection, ${better} do better than no memory, ${worse} worse, and ${unclear} show no significant difference, on these datasets.`,
-        `Not told apart: ${untold}. Left out: ${none}. As a claim on other datasets: ${sum("n_better_elsewhere")} better, ${sum("n_worse_elsewhere")} worse.`,
+        better + worse + unclear ? `Better in ${share(better)} of ${share(better + worse + unclear)} that could be tested` : "Cannot be told: none could be tested",
+        `A case is a memory system with a backbone in a collection. Of ${mbw.plural(sum("n"), "case")}, ${share(better + worse + unclear)} could be tested on these datasets: ${share(better)} better than no memory, ${share(worse)} worse, ${share(unclear)} without a significant difference.`,
+        `No test was possible: ${share(untold)}. Left out, as a group is invalid or missing: ${share(none)}. As a claim on other datasets: ${sum("n_better_elsewhere")} better, ${sum("n_worse_elsewhere")} worse.`,
       ),
     ];
   }
 
   function trusting(row) {
     const bad = row.n_invalid ?? 0;
+    const judged = row.n_groups - row.n_unknown;
     return headline(
       "Can it be trusted?",
-      bad ? count(bad, "invalid group") : "No group is invalid",
-      bad ? "Their responses are mostly error texts, so their numbers mean nothing; they are left out of rankings and gains." : null,
-      `${count(row.n_failed ?? 0, "response")} failed; ${count(row.n_suspect, "group")} to be read with care; ${count(row.n_not_complete, "group")} incomplete.`,
+      bad ? count(bad, "invalid group") : judged === 0 ? "Cannot be told" : row.n_unknown ? `No group of the ${judged.toLocaleString("en-US")} that can be judged is invalid` : "No group is invalid",
+      bad ? `${bad === 1 ? "Its" : "Their"} responses are mostly error texts, so ${bad === 1 ? "its" : "their"} numbers mean nothing; ${bad === 1 ? "it is" : "they are"} left out of rankings and gains.` : null,
+      row.n_unknown ? `${count(row.n_unknown, "group")} of unknown validity: no samples are published to judge by.` : null,
+      `${[
+        row.n_failed === null ? "Whether responses failed is not known" : `${count(row.n_failed, "response")} failed`,
+        ...[
+          [row.n_suspect, "to be read with care"],
+          [row.n_not_complete, "incomplete"],
+          [row.n_summary_only, "with a summary only, without answers"],
+        ].filter(([n]) => n > 0).map(([n, text]) => `${count(n, "group")} ${text}`),
+      ].join("; ")}.`,
       `The checks found ${count(row.n_errors, "error")} and ${count(row.n_warnings, "warning")}.`,
     );
   }
 
   const STATES = [
-    ["complete", "✓", "complete", "seq-mid"],
+    ["complete", "✓", "complete, with answers", "seq-mid"],
+    ["unknown", "?", "complete, validity unknown", "tell"],
+    ["summary", "Σ", "summary only, no answers: validity unknown", "seq-low"],
     ["suspect", "!", "complete, to be read with care", "warn"],
     ["partial", "~", "partial, stale or quarantined", "b3"],
     ["invalid", "×", "invalid: its numbers mean nothing", "bad"],
     ["not_published", "–", "not published", null],
   ];
+  const summary_only = (row) => row.has_summary && !row.has_predictions;
   const state_of = (row) => {
     if (row.status === "not_published" || row.status === "invalid") return row.status;
     if (row.status !== "complete") return "partial";
-    return row.validity === "suspect" ? "suspect" : "complete";
+    if (row.validity === "suspect") return "suspect";
+    if (summary_only(row)) return "summary";
+    return row.validity === null ? "unknown" : "complete";
   };
 
   function matrix(rows, split, collection) {
     const looks = new Map(STATES.map(([name, sign, , colour]) => [name, {sign, fill: colour ? mbw.colour(colour) : "none"}]));
-    const ys = mbw.distinct(rows, "baseline").map(mbw.baseline);
+    const ys = mbw.distinct(rows, "baseline");
     const xs = mbw.distinct(rows, "backbone");
     const fill = (row) => looks.get(state_of(row)).fill;
-    const y = (row) => mbw.baseline(row.baseline);
+    const y = (row) => row.baseline;
     const {left, cut} = mbw.names(ys, 400);
     return mbw.plot(
       {
-        width: left + Math.max(150, xs.length * 46) + 50,
+        width: left + Math.max(130, xs.length * 32) + 62,
         height: 66 + ys.length * 22,
         marginLeft: left,
         marginTop: 62,
         marginBottom: 4,
-        marginRight: 50,
+        marginRight: 62,
         padding: 0.08,
         x: {domain: xs, axis: "top", label: null, tickSize: 0, tickRotate: -24, tickFormat: (text) => (text.length > 14 ? `${text.slice(0, 13)}…` : text)},
         y: {domain: ys, label: null, tickSize: 0, tickFormat: cut},
         marks: [
-          Plot.cell(rows, {x: "backbone", y, fill, stroke: (row) => (fill(row) === "none" ? mbw.colour("line") : "none"), rx: 2}),
+          Plot.cell(rows, {x: "backbone", y, fill, stroke: (row) => (["summary", "not_published"].includes(state_of(row)) ? mbw.colour("line") : "none"), rx: 2}),
           Plot.text(rows, {
             x: "backbone",
             y,
             text: (row) => looks.get(state_of(row)).sign,
             fill: (row) => (fill(row) === "none" ? "currentColor" : mbw.ink(fill(row))),
-            title: (row) => `${mbw.system(row)}: ${row.status.replace("_", " ")}${row.validity_reasons ? `; ${row.validity_reasons}` : ""}`,
+            title: (row) => `${mbw.long_system(row)}: ${summary_only(row) ? "summary only, " : ""}${row.validity === null && row.status !== "not_published" ? "validity unknown, " : ""}${row.status.replace("_", " ")}${row.validity_reasons ? `; ${row.validity_reasons}` : ""}`,
           }),
         ],
       },
@@ -139,7 +161,8 @@
                   high: "rating_high",
                   width: mbw.width("overview_leaders", {share: innerWidth > 900 ? 0.48 : 1}),
                   caption: `Split ${split}`,
-                  axis: "rating, with its 95 % interval",
+                  axis: rows.every((row) => row.rating_low === null) ? "rating, without an interval" : "rating, with its 95 % interval",
+                  title: (row) => `${mbw.long_system(row)}\nrating ${mbw.number(row.rating)} (${mbw.range(row.rating_low, row.rating_high)})`,
                   label: `Ratings of the systems that are or may be first in the split ${split}`,
                 }),
               ),
@@ -163,7 +186,7 @@
               mbw.grid(
                 ...d3.groups(told, (row) => row.split).map(([split, rows]) =>
                   mbw.stacks("overview_gains", rows, {
-                    y: (row) => mbw.baseline(row.baseline),
+                    y: (row) => row.baseline,
                     parts,
                     width: mbw.width("overview_gains", {share: innerWidth > 900 ? 0.48 : 1}),
                     caption: `Split ${split}`,
@@ -173,12 +196,14 @@
                 ),
               ),
             ]
-          : [mbw.empty(helped.length ? "No gain can be computed from what is published: see the column n_no_gain." : "There is nothing to compare: no memory system was scored.")]),
+          : [mbw.empty(helped.length ? "No gain can be computed from what is published: the scores of the samples, or the groups without memory, are missing." : "There is nothing to compare: no memory system was scored.")]),
       );
       mbw.drawTable("overview_gains", helped, {hide: scope});
       const warned = mbw.table("overview_validity").rows;
-      mbw.charts("overview_validity", warned.length ? null : mbw.empty("Every group that can be judged is valid."));
-      mbw.drawTable("overview_validity", warned, {open: warned.length > 0, wide: ["validity_reasons"]});
+      const {n_unknown: unknown, n_groups: groups} = row;
+      mbw.note("overview_validity", unknown ? `Of ${mbw.plural(groups, "group")}, ${unknown.toLocaleString("en-US")} ${unknown === 1 ? "is" : "are"} neither valid nor warned of: no samples are published to judge by. The table of coverage marks them as unknown.` : null);
+      mbw.charts("overview_validity", warned.length ? null : mbw.empty(unknown === groups ? "No group can be judged." : "Every group that can be judged is valid."));
+      mbw.drawTable("overview_validity", warned, {hide: mbw.distinct(coverage(), "experiment").length > 1 ? [] : ["experiment"], open: warned.length > 0, wide: ["validity_reasons"]});
       const there = mbw.narrow(coverage(), state, ["experiment"]);
       mbw.charts(
         "overview_coverage",

@@ -24,7 +24,7 @@
       const cut = findings.length ? findings[0].n_in_all - findings.length : 0;
       mbw.note("quality_findings", cut > 0 ? `${cut.toLocaleString("en-US")} more are in the table findings: SELECT * FROM findings.` : null);
       mbw.charts("quality_findings", findings.length ? null : mbw.empty("There are no findings."));
-      mbw.drawTable("quality_findings", shown, {open: findings.length > 0, wide: ["message"]});
+      mbw.drawTable("quality_findings", shown, {open: findings.length > 0, wide: ["message", "group_id"]});
       const rows = mbw.narrow(numbers(), state, ["experiment", "protocol"]);
       const known = rows.filter((row) => Number.isFinite(row.difference));
       const most = d3.max(known, (row) => Math.abs(row.difference));

@@ -35,7 +35,7 @@
       "section",
       {class: "answer", "aria-label": mbw.system(row)},
       element("h4", {}, mbw.system(row)),
-      row.validity === "invalid" ? element("p", {class: "word invalid"}, "invalid group") : null,
+      row.validity === "invalid" ? element("p", {class: "word invalid"}, "invalid group: its numbers mean nothing") : row.validity === null ? element("p", {class: "word unknown"}, "validity unknown: nothing is published to judge by") : null,
       element("p", {class: "score"}, row.score === null ? `– (${row.why_not})` : mbw.number(row.score)),
       element("p", {class: "small"}, `min-max ${mbw.show(row.minmax_score)}, z ${mbw.show(row.z)}; response ${mbw.plural(row.response_chars ?? 0, "character")}, prompt ${mbw.plural(row.prompt_chars ?? 0, "character")}`),
       ...(row.response === null ? [element("p", {class: "note"}, "There is no response.")] : text(row.response, row.response_end, row.response_chars)),
@@ -66,7 +66,7 @@
     const reference = prompts.find((p) => p.baseline === "wo_memory") ?? prompts[0];
     const side = element("div", {class: "answers"});
     const fill = () => side.replaceChildren(...answers.filter((a) => picked.has(mbw.system(a))).map((a) => answer(a, parts)));
-    const picks = element("fieldset", {class: "picks"}, element("legend", {}, "Systems side by side"));
+    const picks = element("fieldset", {class: "picks", tabindex: "0"}, element("legend", {}, `Whose answers are shown, of ${mbw.plural(answers.length, "system")}`));
     answers.forEach((a, i) => {
       const box = element("input", {type: "checkbox", id: `pick-${i}`, checked: picked.has(names[i])});
       box.addEventListener("change", () => (box.checked ? picked.add(names[i]) : picked.delete(names[i]), fill()));
@@ -113,7 +113,7 @@
       mbw.field("split", "Split", all, ["experiment", "protocol"]),
       mbw.field("collection", "Collection", all, scope, {all: "all collections"}),
       mbw.field("dataset_group", "Dataset", all, [...scope, "collection"], {all: "all datasets"}),
-      {key: "chosen", label: "Chosen because", values: () => ["differs", "drawn"], all: "either", text: (value) => CHOSEN[value]},
+      {key: "chosen", label: "Why it is here", values: () => ["differs", "drawn"], all: "all reasons", text: (value) => CHOSEN[value]},
     ],
     async (state) => {
       const rows = mbw.narrow(all(), state, [...scope, "collection", "dataset_group"]).filter((row) => state.chosen === null || row.chosen === state.chosen || row.chosen === "both");
