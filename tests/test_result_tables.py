@@ -124,13 +124,30 @@ def _fill(warehouse: WarehouseRows) -> None:
     _system(warehouse, "ranks", "uno", {"A": [0, 0]}, 0.95, where=OPEN, invalid="2 of 2 responses failed")
     _system(warehouse, "ranks", "light", {"A": [1, 1]}, math.inf)
     _system(warehouse, "ranks", "a_mem", {"A": [1]}, 0.3, where=SHORT)
-    for key, prompt, response in (
-        (("ranks", "P", "domain", "Legal", "a_mem"), 100, 10),
-        (("ranks", "P", "domain", "Legal", "a_mem"), 200, None),
-        (("ranks", "P", "domain", "Open-Domain", "a_mem"), 600, 40),
-        (("ranks", "P", "domain", "Legal", "mem0"), 100, 10),
+    # P's a_mem answered both samples of both collections, one of them with null; Q's one of four; wo_memory of P has no
+    # responses in Open-Domain.
+    for backbone, baseline, collection, sizes in (
+        ("P", "a_mem", "Legal", {0: (100, 10), 1: (200, None)}),
+        ("P", "a_mem", "Open-Domain", {0: (600, 40), 1: (300, 70)}),
+        ("P", "mem0", "Legal", {0: (100, 10), 1: (100, 10)}),
+        ("P", "wo_memory", "Legal", {0: (50, 10), 1: (50, 10)}),
+        ("Q", "a_mem", "Legal", {0: (100, 10)}),
     ):
-        warehouse.add("predictions", GroupKey(*key), prompt_chars=prompt, response_chars=response)
+        key = GroupKey("ranks", backbone, "domain", collection, baseline)
+        for index, (prompt, response) in sizes.items():
+            warehouse.add("predictions", key, dataset="A", test_idx=index, prompt_chars=prompt, response_chars=response)
+
+    # Sample 2 is known of a_mem alone, so mem0 lacks it in Legal. In Short-Long scores say that there are three.
+    for where, extra in ((LEGAL, {"evaluated": 3}), (OPEN, {})):
+        key = _system(warehouse, "sizes", "a_mem", {"A": [6, 5]}, 0.5, where=where, **extra)
+        for index in range(3):
+            warehouse.add("predictions", key, dataset="A", test_idx=index, prompt_chars=10, response_chars=index)
+        key = _system(warehouse, "sizes", "mem0", {"A": [6, 5]}, 0.4, where=where)
+        for index in range(2 if where == LEGAL else 3):
+            warehouse.add("predictions", key, dataset="A", test_idx=index, prompt_chars=20, response_chars=20)
+    key = _system(warehouse, "sizes", "a_mem", {"A": [6, 5, 4]}, 0.5, where=SHORT, evaluated=0, known=False)
+    for index in range(2):
+        warehouse.add("predictions", key, dataset="A", test_idx=index, prompt_chars=10, response_chars=index)
 
     for severity, group, dataset, index, message in (
         ("warning", "g/1", "A", 0, "b"), ("warning", "g/1", "A", 0, "a"), ("error", "g/2", "A", 0, "c"),
@@ -319,8 +336,22 @@ class TestLeaderboard:
     def test_sizes_are_means_over_samples(self, warehouse: WarehouseRows) -> None:
         columns = ("mean_prompt_chars", "mean_response_chars")
         where = {"experiment": "ranks", "split": "domain", "backbone": "P"}
-        assert warehouse.rows("leaderboard", *columns, **where, baseline="a_mem") == [(300, 25)]
+        # (100 + 200 + 600 + 300) / 4, and (10 + 40 + 70) / 3 without the null.
+        assert warehouse.rows("leaderboard", *columns, **where, baseline="a_mem") == [(300, 40)]
         assert warehouse.rows("leaderboard", *columns, **where, baseline="mem0") == [(None, None)]
+
+    def test_sizes_of_a_part_of_the_samples_are_not_shown(self, warehouse: WarehouseRows) -> None:
+        columns = ("backbone", "baseline", "mean_prompt_chars", "mean_response_chars")
+        rows = warehouse.rows("leaderboard", *columns, experiment="ranks", split="domain")
+        assert [row for row in rows if row[2:] != (None, None)] == [("P", "a_mem", 300, 40)]
+        # mem0 lacks a sample that a_mem has.
+        assert warehouse.rows("leaderboard", *columns, experiment="sizes", split="domain") == [
+            ("Q", "a_mem", 10, 1), ("Q", "mem0", None, None),
+        ]  # fmt: skip
+        # Three scores, two responses.
+        assert warehouse.rows("leaderboard", *columns, experiment="sizes", split="task") == [
+            ("Q", "a_mem", None, None)
+        ]
 
     def test_the_overall_rating_is_the_mean_of_the_collections(self, warehouse: WarehouseRows) -> None:
         where = {"experiment": "ranks", "split": "domain", "backbone": "P", "baseline": "a_mem"}
