@@ -349,9 +349,7 @@ class TestLeaderboard:
             ("Q", "a_mem", 10, 1), ("Q", "mem0", None, None),
         ]  # fmt: skip
         # Three scores, two responses.
-        assert warehouse.rows("leaderboard", *columns, experiment="sizes", split="task") == [
-            ("Q", "a_mem", None, None)
-        ]
+        assert warehouse.rows("leaderboard", *columns, experiment="sizes", split="task") == [("Q", "a_mem", None, None)]
 
     def test_the_overall_rating_is_the_mean_of_the_collections(self, warehouse: WarehouseRows) -> None:
         where = {"experiment": "ranks", "split": "domain", "backbone": "P", "baseline": "a_mem"}

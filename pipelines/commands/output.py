@@ -6,9 +6,10 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, TextIO
 
 from pipelines.errors import MemoryBenchWarehouseError, UsageError
@@ -104,6 +105,13 @@ def check_output(args: argparse.Namespace) -> str:
     if chosen == "parquet" and args.output is None:
         raise UsageError("--format parquet needs --output FILE.")
     return chosen
+
+
+def fitted(args: argparse.Namespace, result: Result) -> Result:
+    """The result, laid out for the terminal that it is written to, if it is."""
+    if result.style is not None and getattr(args, "output", None) is None and sys.stdout.isatty():
+        result.style = replace(result.style, width=get_terminal_size().columns)
+    return result
 
 
 def write_result(args: argparse.Namespace, result: Result) -> None:

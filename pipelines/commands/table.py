@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 from pipelines.commands.arguments import DONE, add_warehouse, warehouse_of
-from pipelines.commands.output import QueryResult, Result, add_output, check_output, for_people, write_result
+from pipelines.commands.output import QueryResult, Result, add_output, check_output, fitted, for_people, write_result
 from pipelines.errors import UsageError
 
 if TYPE_CHECKING:
@@ -114,13 +112,6 @@ def write_summary_table(
     write_result(args, result)
     if for_people(check_output(args)) and result.style is not None and result.style.marked:
         _tell(f"{MARK} the group is invalid: see validity_reasons in result_groups")
-
-
-def fitted(args: argparse.Namespace, result: Result) -> Result:
-    """The result, laid out for the terminal that it is written to, if it is."""
-    if result.style is not None and getattr(args, "output", None) is None and sys.stdout.isatty():
-        result.style = replace(result.style, width=get_terminal_size().columns)
-    return result
 
 
 def _tell(note: str) -> None:
