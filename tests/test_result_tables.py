@@ -603,6 +603,7 @@ class TestAgainstAnotherComputation:
             ("n_failed", of_dataset["failed"].sum()),
         ):
             _same(stored[name], expected)
+        assert (stored["n_out_of_scale"] == 0).all()  # and see test_result_tables_archives.py
         errors = {key: stats.sem(of["score"], ddof=1) for key, of in of_dataset if len(of) > 1}
         _same(stored["standard_error"].dropna(), pd.Series(errors))
 
