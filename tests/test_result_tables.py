@@ -850,7 +850,22 @@ class TestTableCommand:
         assert sum("| **" in line for line in lines) == 1  # the best
         verdicts = [line.split(" | ")[6:8] for line in lines[2:]]
         assert {these for these, _ in verdicts} <= {"n.s.", "better", "worse"}
-        assert {other for _, other in verdicts} == {"cannot tell"}  # of three datasets
+        assert {other for _, other in verdicts} == {"cannot tell"}  # of five datasets
+        assert lines[0].endswith("| n | datasets | wins | ties | losses |")
+        assert {line.split(" | ")[9] for line in lines[2:]} == {"5"}
+
+    def test_each_question_of_a_gain_has_a_line_of_its_own_and_each_reason_one(
+        self, built: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        arguments = ["memory_gain", "--backbone", BROKEN, "--split", "task", "--collection", "Short-Long"]
+        assert main(["table", *arguments, "--warehouse", str(built)]) == 0
+        out, err = capsys.readouterr()
+        table, notes = out.split("\n\n")
+        reasons = {line.split()[-1] for line in table.splitlines()[2:] if "[" in line}
+        assert reasons == {"[1]", "[2]"} or reasons == {"[1]"}
+        assert [line.split()[0] for line in notes.splitlines()] == sorted(reasons)
+        assert all("wo_memory is invalid: " in line and "…" not in line for line in notes.splitlines())
+        assert [line.split(":")[0] for line in err.splitlines()] == ["gain", "these datasets", "other datasets"]
 
     def test_the_best_is_bold_in_latex(self, built: Path, capsys: pytest.CaptureFixture[str]) -> None:
         out = self.run(built, capsys, "leaderboard", "--split", "domain", "--format", "latex")

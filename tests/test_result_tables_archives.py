@@ -155,8 +155,8 @@ def test_hostile_names_are_names_in_every_format(warehouse: Path) -> None:
         assert len(n_columns) == 1, name
         assert "<b>" not in text.replace("\\<b\\>", "")
         latex = _printed(warehouse, name, "latex")
-        (columns,) = {line.count("&") - line.count("\\&") for line in latex.splitlines() if line.endswith("\\\\")}
-        layout = latex.split("{", 2)[2].split("}")[0]
+        (columns,) = {line.count("&") - line.count("\\&") for line in latex.splitlines() if line.endswith(" \\\\")}
+        layout = latex.split("\\begin{tabular}{")[1].split("}")[0]
         assert columns == len(layout) - 1, name
     rows = json.loads(_printed(warehouse, "memory_gain", "json"))
     assert {row["baseline"] for row in rows if row["experiment"] == "hostile"} == set(HOSTILE)
