@@ -250,6 +250,25 @@ class TestTable:
         mbw("table", "results", "--baseline", "mem0")
         assert "validity -: unknown, there are no responses and no scores to judge by\n" in mbw.err
 
+    def test_coverage_says_which_files_a_complete_group_has(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        archive = HandmadeArchive(tmp_path / "archive")
+        archive.add(A_MEM)
+        archive.add(WO_MEMORY, {"summary.json": {"summary": {"weighted_average": 0.5}}})
+        archive.add(MEM0, group_files(summary=None))
+        build(archive.root, tmp_path / "warehouse")
+        mbw = Mbw(tmp_path / "warehouse", capsys)
+        lines = [re.split("  +", line) for line in mbw("table", "coverage").splitlines()]
+        assert [line[1:4] for line in lines if "complete" in line] == [
+            ["a_mem", "complete", "predictions, evaluations, summary"],
+            ["wo_memory", "complete", "summary"],
+            ["mem0", "complete", "predictions, evaluations"],
+        ]
+        assert [line[-1] for line in lines if "complete" in line] == ["valid", "unknown", "valid"]
+        assert {tuple(line[3:]) for line in lines if "not_published" in line} == {("-",) * 6}
+        assert "complete: every file that the archive names for the group is loaded" in mbw.err
+
     def test_machines_get_exact_values_without_marks(self, mbw: Mbw) -> None:
         rows = json.loads(mbw("table", "weighted_average", "--format", "json"))
         assert rows[1] == {

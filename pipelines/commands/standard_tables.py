@@ -156,6 +156,34 @@ LAYOUTS = {
         ("baseline", "against"),
         ("wins: samples on which baseline has the higher score, over all backbones",),
     ),
+    "coverage": Layout(
+        "What is published and loaded",
+        ("experiment", "split", "collection"),
+        (
+            Shown("backbone", "backbone"),
+            Shown("baseline", "baseline"),
+            Shown("status", "status"),
+            Shown(
+                "what there is",
+                "CASE WHEN group_id IS NOT NULL THEN concat_ws(', ', CASE WHEN has_predictions THEN 'predictions' END, "
+                "CASE WHEN has_evaluations THEN 'evaluations' END, CASE WHEN has_summary THEN 'summary' END) END",
+            ),
+            Shown("predictions", "n_predictions"),
+            Shown("evaluations", "n_evaluations"),
+            Shown("scores", "n_scores"),
+            Shown("protocols", "protocols"),
+            Shown("validity", "CASE WHEN group_id IS NOT NULL THEN coalesce(validity, 'unknown') END"),
+            Shown("why", "validity_reasons", reasons=True),
+        ),
+        "backbone, baseline",
+        ("backbone", "baseline"),
+        (
+            "complete: every file that the archive names for the group is loaded, which may be the summary alone: see what "
+            "there is",
+            "not_published: the archive does not name the group",
+            "validity unknown: there are no responses and no scores to judge by",
+        ),
+    ),
     "data_quality": Layout(
         "What the checks found",
         (),
