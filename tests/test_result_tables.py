@@ -149,12 +149,13 @@ def _fill(warehouse: WarehouseRows) -> None:
     for index in range(2):
         warehouse.add("predictions", key, dataset="A", test_idx=index, prompt_chars=10, response_chars=index)
 
-    for severity, group, dataset, index, message in (
-        ("warning", "g/1", "A", 0, "b"), ("warning", "g/1", "A", 0, "a"), ("error", "g/2", "A", 0, "c"),
-        ("info", None, None, None, "d"),
+    # Three rows of two groups failed one expectation of the check, and six another, those of g/3 without a finding.
+    for severity, group, dataset, index, message, n_rows in (
+        ("warning", "g/1", "A", 0, "b", 1), ("warning", "g/1", None, None, "a", 4), ("error", "g/2", None, None, "c", 2),
+        ("info", None, None, None, "d", 3), ("info", None, None, None, "e", 6),
     ):  # fmt: skip
         warehouse.insert("findings", check="scale", severity=severity, group_id=group, dataset=dataset, test_idx=index,
-                         message=message)  # fmt: skip
+                         message=message, n_rows=n_rows)  # fmt: skip
     warehouse.insert("findings", check="suspect_group", severity="info", group_id="g/1", message="suspect")
 
 
@@ -386,11 +387,11 @@ class TestBaselineComparison:
 
 class TestDataQuality:
     def test_each_check_has_its_gravest_severity_and_counts(self, warehouse: WarehouseRows) -> None:
-        columns = ("check", "severity", "n_groups", "n_samples", "n_findings", "n_errors", "n_warnings", "n_infos",
+        columns = ("check", "severity", "n_groups", "n_rows", "n_findings", "n_errors", "n_warnings", "n_infos",
                    "example")  # fmt: skip
         assert warehouse.rows("data_quality", *columns) == [
-            ("scale", "error", 2, 2, 4, 1, 2, 1, "a"),
-            ("suspect_group", "info", 1, 0, 1, 0, 0, 1, "suspect"),
+            ("scale", "error", 2, 9, 5, 1, 2, 2, "a"),
+            ("suspect_group", "info", 1, None, 1, 0, 0, 1, "suspect"),
         ]
 
 

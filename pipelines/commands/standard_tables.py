@@ -178,8 +178,8 @@ LAYOUTS = {
         "backbone, baseline",
         ("backbone", "baseline"),
         (
-            "complete: every file that the archive names for the group is loaded, which may be the summary alone: see what "
-            "there is",
+            "complete: every file that the archive names for the group is loaded, which may be the summary alone: see "
+            "what there is",
             "not_published: the archive does not name the group",
             "validity unknown: there are no responses and no scores to judge by",
         ),
@@ -191,12 +191,13 @@ LAYOUTS = {
             Shown("check", '"check"'),
             Shown("severity", "severity"),
             Shown("groups", "n_groups"),
-            Shown("samples", "n_samples"),
+            Shown("rows", "n_rows"),
             Shown("findings", "n_findings"),
             Shown("example", "example"),
         ),
         "CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, \"check\"",
         ("check",),
+        ("rows: how many rows of tables failed; findings: rows of the table findings, each for one or many such",),
     ),
 }
 
