@@ -18,7 +18,7 @@ def graver(one: Severity | None, other: Severity) -> Severity:
 @dataclass(frozen=True)
 class Finding:
     """One row of the table findings, but for its stage, which whoever collects it knows. `file` is relative to the
-    archive, `record` counts from 0."""
+    archive, `record` counts from 0. `n_rows` is how many rows of a table it stands for."""
 
     check: str
     severity: Severity
@@ -28,3 +28,4 @@ class Finding:
     record: int | None = None
     dataset: str | None = None
     test_idx: int | None = None
+    n_rows: int | None = None

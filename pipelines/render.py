@@ -9,8 +9,8 @@ from __future__ import annotations
 import csv
 import math
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 from itertools import groupby
@@ -22,8 +22,6 @@ from pipelines.archive.json_reader import dumps
 
 #: Stands where there is no value, in what people read.
 MISSING = "-"
-#: Follows a value that must not be taken at face value, in what people read.
-MARK = "!"
 #: Longer cells of a text table are cut; every other format has them whole.
 MAX_CELL_WIDTH = 60
 #: Headers wider than this, and than their column, are broken at underscores.
@@ -40,22 +38,36 @@ Place = tuple[int, int]
 class Style:
     """How people are shown a result.
 
-    `digits` rounds to so many significant digits (None: as they are); `sections` leading columns become headings above
-    blocks of rows; `narrow` breaks long headers; `whole` leaves long cells uncut; `marked` cells (row, column) are
-    followed by MARK; `bold` ones are set in bold where that can be. A text table that is wider than a terminal of
-    `width` goes on below itself, with the columns named in `leading` again, or as many of the last of them as leave
-    room for others; with `wrap`, which goes with no sections, its last column is wrapped instead.
+    `digits` rounds to so many significant digits, `decimals` to so many behind the point (None: as they are);
+    `sections` leading columns become headings above blocks of rows; `narrow` breaks long headers; `whole` leaves long
+    cells uncut; `marks` follow what stands in a cell (row, column) that must not be taken at face value; `bold` cells
+    are set in bold where that can be. Texts of the `noted` columns become numbers, and stand below the table, each
+    once; Markdown leaves them where they are. A text table that is wider than a terminal of `width` goes on below
+    itself, with the columns named in `leading` again, or as many of the last of them as leave room for others, or the
+    first column where it has none of them; with `wrap`, which goes with no sections, its last column is wrapped
+    instead. LaTeX gets a `caption`, where there is one, and the `legend` below; everywhere else the legend is told
+    beside the table.
     """
 
     digits: int | None = None
+    decimals: int | None = None
     sections: int = 0
     narrow: bool = False
     whole: bool = False
-    marked: Collection[Place] = ()
+    marks: Mapping[Place, str] = field(default_factory=dict)
     bold: Collection[Place] = ()
+    noted: Collection[int] = ()
     width: int | None = None
     leading: Sequence[str] = ()
     wrap: bool = False
+    caption: str = ""
+    bold_means: str = ""
+    legend: Sequence[str] = ()
+
+    def whole_legend(self, *, shows_bold: bool) -> list[str]:
+        """The legend, with what bold means where it is seen."""
+        bold = [f"bold: {self.bold_means}"] if shows_bold and self.bold and self.bold_means else []
+        return [*bold, *self.legend]
 
 
 def unique_names(columns: Iterable[str]) -> list[str]:
@@ -118,16 +130,21 @@ def plain(value: Any) -> Any:
     raise TypeError(f"a {type(value).__name__} cannot be written")
 
 
-def write_text(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style | None = None) -> None:
+def write_text(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style | None = None) -> list[str]:
     """Aligned columns, numbers to the right; blocks of rows under headings where the style has sections.
 
-    A block leaves out the columns that are empty in it.
+    A block leaves out the columns that are empty in it. Returns what the reader has to be told of it: that texts are
+    cut, that columns go on below.
     """
     style = style or Style()
-    cells, numeric = _cells(columns, rows, style, _escaped)
+    rows, notes = _noted(rows, style)
+    cells, numeric, _ = _cells(columns, rows, style, _escaped)
     head = style.sections
+    remarks = []
     if not style.whole:
-        cells = [[*row[:head], *map(_cut, row[head:])] for row in cells]
+        whole, cells = cells, [[*row[:head], *map(_cut, row[head:])] for row in cells]
+        if whole != cells:
+            remarks.append(f"texts that end in … are cut at {MAX_CELL_WIDTH} characters: other formats have them whole")
     layout = [
         _TextColumn(i, _escaped(str(column)), [row[i] for row in cells], numeric[i], style.narrow)
         for i, column in enumerate(columns)
@@ -140,6 +157,7 @@ def write_text(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style |
     if style.wrap and style.width is not None and layout:
         cells = _wrapped(cells, layout, style.width)
     bold = style.bold if stream.isatty() else ()
+    is_split = False
     for number, (heading, lines) in enumerate(groupby(enumerate(cells), key=lambda line: line[1][:head])):
         block = list(lines)
         shown = [c for c in layout if not head or any(row[c.place].strip() != MISSING for _, row in block)]
@@ -150,9 +168,37 @@ def write_text(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style |
         for part_number, part in enumerate(_parts(shown, style)):
             if part_number:
                 stream.write("\n")
+                is_split = True
             stream.writelines(_titles(part))
             for place, row in block:
                 stream.write(_line(part, (row[c.place] for c in part), [(place, c.place) in bold for c in part]))
+    if notes:
+        stream.write("\n")
+    for note in notes:
+        stream.writelines(f"{line}\n" for line in folded(_escaped(note), style.width))
+    if is_split:
+        remarks.append("the table is wider than the terminal: its other columns stand below")
+    return remarks
+
+
+def folded(text: str, width: int | None) -> list[str]:
+    """The text in lines that fit the width, all but the first indented."""
+    return [text] if width is None else wrap(text, width, subsequent_indent="  ")
+
+
+def _noted(rows: Iterable[Row], style: Style) -> tuple[Iterable[Row], list[str]]:
+    """The rows with numbers in the place of the texts that become notes, and the notes."""
+    if not style.noted:
+        return rows, []
+    numbers: dict[str, str] = {}
+    out = []
+    for row in rows:
+        cells = list(row)
+        for place in style.noted:
+            if cells[place] is not None:
+                cells[place] = numbers.setdefault(str(cells[place]), f"[{len(numbers) + 1}]")
+        out.append(cells)
+    return out, [f"{number} {text}" for text, number in numbers.items()]
 
 
 def _wrapped(cells: list[list[str]], layout: list[_TextColumn], width: int) -> list[list[str]]:
@@ -183,7 +229,8 @@ def _parts(columns: list[_TextColumn], style: Style) -> Iterator[list[_TextColum
     if style.width is None or _total(columns) <= style.width:
         yield columns
         return
-    leading = _last_within([column for column in columns if column.name in style.leading], style.width * _LEADING_SHARE)
+    named = [column for column in columns if column.name in style.leading] or columns[: bool(style.leading)]
+    leading = _last_within(named, style.width * _LEADING_SHARE)
     part, n_repeated = list[_TextColumn](), 0
     for column in columns:
         if column in part:
@@ -237,7 +284,7 @@ def _line(columns: Sequence[_TextColumn], texts: Iterable[str], bold: Iterable[b
 
 def write_markdown(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style | None = None) -> None:
     """A table in GitHub's Markdown. No name or text of the archive is taken for markup."""
-    cells, numeric = _cells(columns, rows, style or Style(), _markdown_escaped, "**{}**".format)
+    cells, numeric, _ = _cells(columns, rows, style or Style(), _markdown_escaped, "**{}**".format)
     stream.write(f"| {' | '.join(_markdown_escaped(str(column)) for column in columns)} |\n")
     stream.write(f"| {' | '.join('---:' if right else '---' for right in numeric)} |\n")
     for row in cells:
@@ -245,15 +292,37 @@ def write_markdown(stream: TextIO, columns: Row, rows: Iterable[Row], style: Sty
 
 
 def write_latex(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style | None = None) -> None:
-    """A tabular environment that needs no package. No name or text of the archive is taken for a command."""
-    cells, numeric = _cells(columns, rows, style or Style(), _latex_escaped, r"\textbf{{{}}}".format)
-    stream.write(f"\\begin{{tabular}}{{{''.join('r' if right else 'l' for right in numeric)}}}\n\\hline\n")
-    stream.write(f"{' & '.join(_latex_escaped(str(column)) for column in columns)} \\\\\n\\hline\n")
+    r"""A tabular environment with the rules of the package booktabs, in a table with caption and legend where there is
+    a caption. No name or text of the archive is taken for a command.
+
+    Columns that are empty throughout are left out, which the legend says.
+    """
+    style = style or Style()
+    rows, notes = _noted(rows, style)
+    cells, numeric, filled = _cells(columns, rows, style, _latex_escaped, r"\textbf{{{}}}".format)
+    kept = [i for i in range(len(columns)) if filled[i] or not cells]
+    empty = ", ".join(str(column) for i, column in enumerate(columns) if i not in kept)
+    legend = [
+        *style.whole_legend(shows_bold=True),
+        *notes,
+        *([f"left out, as empty in every row: {empty}"] if empty else []),
+    ]
+    stream.write("% \\usepackage{booktabs}\n")
+    if style.caption:
+        stream.write(f"\\begin{{table}}\n\\centering\n\\caption{{{_latex_escaped(style.caption)}}}\n")
+    stream.write(f"\\begin{{tabular}}{{{''.join('r' if numeric[i] else 'l' for i in kept)}}}\n\\toprule\n")
+    stream.write(f"{' & '.join(_latex_escaped(str(columns[i])) for i in kept)} \\\\\n\\midrule\n")
     for row in cells:
+        line = [row[i] for i in kept]
         # A star or a bracket after the end of a line would be taken for its argument.
-        guard = "{}" if row and row[0].startswith(("*", "[")) else ""
-        stream.write(f"{guard}{' & '.join(row)} \\\\\n")
-    stream.write("\\hline\n\\end{tabular}\n")
+        guard = "{}" if line and line[0].startswith(("*", "[")) else ""
+        stream.write(f"{guard}{' & '.join(line)} \\\\\n")
+    stream.write("\\bottomrule\n\\end{tabular}\n")
+    if style.caption:
+        stream.writelines(f"\\par\\smallskip{{\\footnotesize {_latex_escaped(line)}\\par}}\n" for line in legend)
+        stream.write("\\end{table}\n")
+    else:
+        stream.writelines(f"% {_latex_escaped(line)}\n" for line in legend)
 
 
 def _cells(
@@ -262,11 +331,13 @@ def _cells(
     style: Style,
     escape: Callable[[str], str],
     emphasize: Callable[[str], str] = str,
-) -> tuple[list[list[str]], list[bool]]:
-    """Every cell as text, and which columns are numbers throughout."""
+) -> tuple[list[list[str]], list[bool], list[bool]]:
+    """Every cell as text, which columns are numbers throughout, and which are not empty throughout."""
     numeric = [True] * len(columns)
     filled = [False] * len(columns)
-    has_marks = {column for _, column in style.marked}
+    mark_width: dict[int, int] = {}
+    for (_, column), mark in style.marks.items():
+        mark_width[column] = max(mark_width.get(column, 0), len(mark))
     cells = []
     for number, row in enumerate(rows):
         line = []
@@ -274,26 +345,38 @@ def _cells(
             if value is not None:
                 filled[i] = True
                 numeric[i] = numeric[i] and isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
-            text = escape(_text(value, style.digits))
+            text = escape(_text(value, style))
             if (number, i) in style.bold:
                 text = emphasize(text)
-            if i in has_marks:  # the same width behind every number keeps the column aligned
-                text += MARK if (number, i) in style.marked else " "
+            if i in mark_width:  # the same width behind every number keeps the column aligned
+                mark = style.marks.get((number, i), "")
+                text += escape(mark) + " " * (mark_width[i] - len(mark))
             line.append(text)
         cells.append(line)
-    return cells, [is_number and is_filled for is_number, is_filled in zip(numeric, filled, strict=True)]
+    return cells, [is_number and is_filled for is_number, is_filled in zip(numeric, filled, strict=True)], filled
 
 
-def _text(value: Any, digits: int | None) -> str:
+def _text(value: Any, style: Style) -> str:
     if value is None:
         return MISSING
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float) and digits is not None:
-        return significant(value, digits)
+    if isinstance(value, float) and style.decimals is not None:
+        return fixed(value, style.decimals)
+    if isinstance(value, float) and style.digits is not None:
+        return significant(value, style.digits)
     if isinstance(value, (list, tuple, dict)):
         return dumps(plain(value))
     return str(value)
+
+
+def fixed(value: float, decimals: int) -> str:
+    """A number with so many decimals; what rounds to 0 has no sign."""
+    if not math.isfinite(value):
+        return str(value)
+    if abs(value) >= 1e15:
+        return f"{value:.{decimals}e}"
+    return f"{value:z.{decimals}f}"
 
 
 def significant(value: float, digits: int) -> str:

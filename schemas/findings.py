@@ -33,5 +33,13 @@ TABLE = Table(
         Column("dataset", "text", "The sample's dataset.", nullable=True),
         Column("test_idx", "integer", "The sample's index.", nullable=True),
         Column("message", "text", "What is wrong, with the evidence."),
+        Column(
+            "n_rows",
+            "integer",
+            "How many rows of the checked table it stands for; without a group_id those of all groups, also of groups "
+            "with a finding of their own. NULL where it does not stand for rows.",
+            nullable=True,
+            minimum=1,
+        ),
     ),
 )

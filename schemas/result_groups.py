@@ -44,8 +44,8 @@ TABLE = Table(
         Column(
             "validity",
             "text",
-            "valid, suspect or invalid, by the thresholds in pipelines/normalize/validity.py; NULL where there are no "
-            "predictions to judge. An invalid group is left out of rankings, ratings and gains.",
+            "valid, suspect or invalid, by the thresholds in pipelines/normalize/validity.py; NULL where there are "
+            "neither predictions nor scores to judge by. An invalid group is left out of rankings, ratings and gains.",
             nullable=True,
             values=VALIDITIES,
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -78,6 +79,22 @@ class TestQuery:
             "wo_memory              3  invalid\n"
         )
 
+    def test_what_is_too_wide_for_the_terminal_goes_on_below_and_says_so(
+        self, mbw: Mbw, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        monkeypatch.setenv("COLUMNS", "50")
+        out = mbw("query", "SELECT * FROM result_groups ORDER BY ALL")
+        parts = re.sub("\x1b\\[[01]m", "", out).split("\n\n")
+        assert len(parts) > 5
+        for part in parts:
+            assert max(map(len, part.splitlines())) <= 50 or len(part.split("\n", 1)[0].split()) == 1
+        assert sum("first_revision" in part.split() for part in parts) == 1
+        assert "the table is wider than the terminal: its other columns stand below\n" in mbw.err
+        assert "texts that end in … are cut at 60 characters" in mbw.err
+        mbw("query", "SELECT baseline FROM result_groups")
+        assert mbw.err == ""
+
     def test_csv(self, mbw: Mbw) -> None:
         rows = list(csv.reader(io.StringIO(mbw("query", self.QUERY, "--format", "csv"))))
         assert rows[0] == ["baseline", "n_predictions", "validity"]
@@ -88,7 +105,8 @@ class TestQuery:
         assert json.loads(out) == [{"a": 1, "a_1": "NaN", "c": None, "d": [1, 2]}]
 
     @pytest.mark.parametrize(
-        ("name", "start"), [("o.md", "| baseline |"), ("o.tex", "\\begin{tabular}"), ("o", "base")]
+        ("name", "start"),
+        [("o.md", "| baseline |"), ("o.tex", "% \\usepackage{booktabs}\n\\begin{tabular}"), ("o", "base")],
     )
     def test_the_files_ending_chooses(self, mbw: Mbw, tmp_path: Path, name: str, start: str) -> None:
         assert mbw("query", self.QUERY, "--output", str(tmp_path / name)) == ""
@@ -206,6 +224,51 @@ class TestTable:
         )
         assert mbw.err == "! the group is invalid: see validity_reasons in result_groups\n"
 
+    def test_what_is_of_unknown_validity_or_out_of_scale_is_marked(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        archive = HandmadeArchive(tmp_path / "archive")
+        archive.add(A_MEM)
+        archive.add(MEM0, {"summary.json": {"summary": {"weighted_average": 0.00004}}})
+        details = {"Locomo": [0.5, 1], "NFCats": [7]}  # of 1 to 5
+        archive.add(WO_MEMORY, group_files(summary={"summary": {"weighted_average": 1 / 3}, "details": details}))
+        build(archive.root, tmp_path / "warehouse")
+        mbw = Mbw(tmp_path / "warehouse", capsys)
+        unknown = "? whether the group is valid is unknown: it has no responses and no scores to judge by\n"
+        scale = "# scores outside of their dataset's range are in it as published: n_out_of_scale in dataset_results\n"
+        cells = re.findall(r"0\.\S+", mbw("table", "weighted_average"))
+        assert sorted(cells) == ["0.0000?", "0.3333#", "0.7500"]
+        assert mbw.err == unknown + scale
+        ranked = {line.split()[-1]: line for line in mbw("table", "collection_rankings").splitlines() if "?" in line}
+        assert len(ranked) == 1 and "4.000e-05?" in next(iter(ranked.values()))
+        assert mbw.err.endswith(unknown + scale)
+        board = mbw("table", "leaderboard", "--format", "markdown")
+        assert "4.000e-05?" in board and "0.3333#" in board
+        latex = mbw("table", "weighted_average", "--format", "latex")
+        assert "0.3333\\#" in latex and "whether the group is valid is unknown" in latex
+        assert mbw.err == ""
+        mbw("table", "results", "--baseline", "mem0")
+        assert "validity -: unknown, there are no responses and no scores to judge by\n" in mbw.err
+
+    def test_coverage_says_which_files_a_complete_group_has(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        archive = HandmadeArchive(tmp_path / "archive")
+        archive.add(A_MEM)
+        archive.add(WO_MEMORY, {"summary.json": {"summary": {"weighted_average": 0.5}}})
+        archive.add(MEM0, group_files(summary=None))
+        build(archive.root, tmp_path / "warehouse")
+        mbw = Mbw(tmp_path / "warehouse", capsys)
+        lines = [re.split("  +", line) for line in mbw("table", "coverage").splitlines()]
+        assert [line[1:4] for line in lines if "complete" in line] == [
+            ["a_mem", "complete", "predictions, evaluations, summary"],
+            ["wo_memory", "complete", "summary"],
+            ["mem0", "complete", "predictions, evaluations"],
+        ]
+        assert [line[-1] for line in lines if "complete" in line] == ["valid", "unknown", "valid"]
+        assert {tuple(line[3:]) for line in lines if "not_published" in line} == {("-",) * 6}
+        assert "complete: every file that the archive names for the group is loaded" in mbw.err
+
     def test_machines_get_exact_values_without_marks(self, mbw: Mbw) -> None:
         rows = json.loads(mbw("table", "weighted_average", "--format", "json"))
         assert rows[1] == {
@@ -263,6 +326,16 @@ class TestTable:
         assert rows["results"] == "view"
         assert rows["prompts"] == rows["findings"] == "table"
 
+    def test_the_list_says_what_views_with_invalid_groups_and_metrics_are(self, mbw: Mbw) -> None:
+        lines = {line.split()[0]: line.split(maxsplit=2)[2] for line in mbw("table", "--list").splitlines()}
+        assert lines["memory_gain_all"] == "The same as memory_gain, with invalid groups in it."
+        assert lines["memory_gain"].startswith("What each memory system gains")
+        view = "summary_table_weighted_average"
+        table = "Summary table of the published {}: a column for each baseline"
+        assert lines["weighted_average"] == f"{table.format('weighted_average')}, as the view {view}."
+        assert lines["n"] == f"{table.format('n')}."
+        assert view in lines
+
     @pytest.mark.parametrize(
         ("argv", "message"),
         [
@@ -290,7 +363,8 @@ class TestTable:
         build(archive.root, tmp_path / "warehouse")
         lines = Mbw(tmp_path / "warehouse", capsys)("table", "weighted_average").splitlines()
         assert max(map(len, lines)) <= 120
-        assert lines[-1].split() == ["domain", "Academic&Knowledge", *["-0.1235"] * 9]
+        # Of a group with a summary alone nothing says whether it is valid.
+        assert lines[-1].split() == ["domain", "Academic&Knowledge", *["-0.1235?"] * 9]
 
 
 class TestStatus:

@@ -8,6 +8,7 @@ import json
 import math
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import pytest
 import pipelines.refresh
 from pipelines import cli
 from pipelines.archive.groups import GroupKey
+from pipelines.commands import diff
 from pipelines.load.history import PUBLISHED_HISTORY, HistoryUpdate, carried_over, update_history
 from pipelines.load.partitions import single_file, write_single
 from pipelines.load.views import quoted
@@ -335,10 +337,59 @@ class TestDiff:
         assert [line[:7] for line in lines] == [["changed", *place, "z_score"], ["added", *place, "note"]]
         assert lines[0][8] == "0.500000"
         assert lines[1][7:] == ["-", "new", "-"]
-        assert err == (
+        first, *summary = err.splitlines()
+        assert first == (
             f"1 changed, 1 added, from {revisions[0]} (refresh 1 of {root / 'new'}) "
-            f"to {revisions[1]} (refresh 2 of {root / 'new'})\n"
+            f"to {revisions[1]} (refresh 2 of {root / 'new'})"
         )
+        assert summary[1].split("  ")[-2:] == ["largest difference", "there"]
+        metrics = {line.split()[0]: line.split()[1:] for line in summary[3:-1]}
+        assert metrics["note"] == ["group", "0", "1", "0", "-", "-"]
+        assert metrics["z_score"][:4] == ["group", "1", "0", "0"]
+        assert metrics["z_score"][4] == lines[0][9]
+        assert metrics["z_score"][5] == "/".join(A_MEM)
+
+    def test_shows_a_terminal_the_largest_differences_first(
+        self, built: tuple[Path, list[str]], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        root, _ = built
+        arguments = (str(root / "new"), str(root / "old"))
+
+        def shown(*options: str) -> tuple[list[list[str]], str]:
+            out, err = self.diff(capsys, *arguments, *options)
+            first_part = out.split("\n\n")[0].splitlines()
+            (rule,) = (number for number, line in enumerate(first_part) if line.startswith("--"))
+            return [line.split() for line in first_part[rule + 1 :]], err
+
+        whole, err = shown()
+        assert len(whole) > 3 and "are shown" not in err
+        told = f"{err}1 of {len(whole)} are shown, the largest differences first; all: --all\n"
+        assert shown("--limit", "1") == (whole[:1], told)
+        monkeypatch.setattr(diff, "_LIMIT", 2)
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        monkeypatch.setenv("COLUMNS", "200")
+        assert len(shown()[0]) == 2
+        assert shown("--all")[0] == shown("--limit", "0")[0] == whole
+        csv_lines = self.diff(capsys, *arguments, "--format", "csv")[0].splitlines()
+        assert len(csv_lines) == len(whole) + 1
+        self.diff(capsys, *arguments, "--limit", "1", "--format", "csv", status=2)
+
+    def test_largest_are_those_that_moved_furthest(self) -> None:
+        rows = [("changed", 1.0), ("changed", math.nan), ("changed", -3.0), ("added", None), ("changed", 2.0)]
+        assert [row[1] for row in diff._largest(rows, 3)] == [-3.0, 2.0, 1.0]
+        assert diff._largest(rows, 0) == rows
+
+    def test_warns_where_the_sources_differ(
+        self, built: tuple[Path, list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str], unchecked: None
+    ) -> None:
+        root, _ = built
+        archive = HandmadeArchive(tmp_path / "archive")
+        archive.add(A_MEM)
+        build(archive.root, tmp_path / "warehouse")
+        _, err = self.diff(capsys, str(root / "old"), str(tmp_path / "warehouse"), "--format", "csv")
+        assert err.startswith(f"warning: these are of two sources, {root / 'archive'} and {archive.root}: ")
+        hub = [diff.Side(None, 1, "r", f"hf://datasets/o/n{at}") for at in ("", "@v1")]  # type: ignore[arg-type]
+        assert hub[0].archive == hub[1].archive
 
     def test_compares_two_warehouses_exactly(
         self, built: tuple[Path, list[str]], capsys: pytest.CaptureFixture[str]

@@ -44,6 +44,30 @@ def test_a_taken_port_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFix
     assert "Choose another with --port" in capsys.readouterr().err
 
 
+def test_ctrl_c_says_at_once_that_it_is_stopping(tmp_path: Path) -> None:
+    """The child takes the signal and ends only when it is told, which is after the message has been read."""
+    child = "import signal, sys; signal.signal(signal.SIGINT, lambda *_: None); print(flush=True); sys.stdin.read()"
+    program = (
+        "import subprocess, sys\n"
+        "from pipelines.commands.ui import _wait\n"
+        f"child = subprocess.Popen([sys.executable, '-c', {child!r}], start_new_session=True)\n"
+        "sys.exit(_wait(child))\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin and process.stdout and process.stderr
+        assert process.stdout.readline() == b"\n"
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.readline().decode() == "mbw: stopping… (up to 20 s)\n"
+        process.stdin.close()
+        assert process.wait(60) == 0
+
+
 class Ui:
     """A running `mbw ui` and its GraphQL interface."""
 

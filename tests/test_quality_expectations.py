@@ -262,8 +262,8 @@ def test_a_metric_out_of_its_range_is_a_finding_of_its_group(odd: RefreshReport)
     expected = "metric_ranges: expected that NFCats score lies between 1 and 5; not so in 2 "
     rows = "dataset NFCats, test_idx 1, metric score, value 7; dataset NFCats, test_idx 2, metric score, value 0"
     assert [f for f in odd.findings if f.check == "metric_range"] == [
-        Finding("metric_range", "warning", f"{expected}of 13 rows, in 1 group"),
-        Finding("metric_range", "warning", f"{expected}rows: {rows}", group_id=group_id(RANGES)),
+        Finding("metric_range", "warning", f"{expected}of 13 rows, in 1 group", n_rows=2),
+        Finding("metric_range", "warning", f"{expected}rows: {rows}", group_id=group_id(RANGES), n_rows=2),
     ]
     assert not odd.needs_attention, "the data is as published: to be read with care, not wrong"
 
@@ -288,6 +288,7 @@ def test_an_evaluation_without_its_prediction_is_a_finding(odd: RefreshReport) -
         group_id=group_id(UNPREDICTED),
         dataset="NFCats",
         test_idx=8,
+        n_rows=1,
     )
 
 

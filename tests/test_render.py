@@ -55,7 +55,7 @@ def test_no_rows_keep_their_headers() -> None:
 
 def test_sections_narrow_headers_and_marks() -> None:
     rows = [("Qwen", "domain", 0.12345, None), ("Qwen", "task", None, None), ("Phi", "task", 1.0, 2.0)]
-    style = Style(digits=4, sections=1, narrow=True, marked={(0, 2)})
+    style = Style(digits=4, sections=1, narrow=True, marks={(0, 2): "!"})
     assert written(render.write_text, ["backbone", "split", "embedder_message", "b"], rows, style) == (
         "Qwen\n"
         "        embedder_\n"
@@ -131,8 +131,9 @@ def test_markdown_and_latex_escape() -> None:
         "| two<br>lines | 2 |\n"
     )  # fmt: skip
     assert written(render.write_latex, ["x_y", "n"], [("50% & {a}\\", 1)]) == (
-        "\\begin{tabular}{lr}\n\\hline\nx\\_y & n \\\\\n\\hline\n"
-        "50\\% \\& \\{a\\}\\textbackslash{} & 1 \\\\\n\\hline\n\\end{tabular}\n"
+        "% \\usepackage{booktabs}\n"
+        "\\begin{tabular}{lr}\n\\toprule\nx\\_y & n \\\\\n\\midrule\n"
+        "50\\% \\& \\{a\\}\\textbackslash{} & 1 \\\\\n\\bottomrule\n\\end{tabular}\n"
     )
 
 
@@ -145,7 +146,9 @@ def test_no_name_is_markup_in_markdown(character: str) -> None:
 def test_no_name_is_a_command_in_latex() -> None:
     name = r"a&b%c$d#e_f{g}h~i^j\k<l>m|n"
     text = written(render.write_latex, [name, "n"], [(name, "x")])
-    for line in text.splitlines()[2:5:2]:
+    lines = [line for line in text.splitlines() if line.endswith(r" \\")]
+    assert len(lines) == 2
+    for line in lines:
         cell = line.removesuffix(r" \\").rsplit(" & ", 1)[0]
         for command in ("textbackslash", "textasciitilde", "textasciicircum", "textless", "textgreater", "textbar"):
             assert f"\\{command}{{}}" in cell
@@ -159,6 +162,78 @@ def test_no_name_is_a_command_in_latex() -> None:
 @pytest.mark.parametrize("name", ["*", "[x]"])
 def test_no_name_is_an_argument_of_the_line_before_it_in_latex(name: str) -> None:
     assert f"\n{{}}{name} & 1 \\\\\n" in written(render.write_latex, ["a", "n"], [("b", 1), (name, 1)])
+
+
+def test_a_latex_table_with_a_caption_says_what_its_marks_mean_and_what_is_left_out() -> None:
+    style = Style(
+        decimals=4,
+        marks={(0, 1): "#"},
+        bold={(1, 1)},
+        bold_means="the best",
+        noted={3},
+        caption="A_B of 50%",
+        legend=["# odd & more"],
+    )
+    rows = [("a", 0.5, None, "why"), ("-", 0.75, None, "why"), ("c", None, None, "other_why"), ("d", None, None, None)]
+    assert written(render.write_latex, ["x", "m", "empty_one", "why not"], rows, style) == (
+        "% \\usepackage{booktabs}\n"
+        "\\begin{table}\n\\centering\n\\caption{A\\_B of 50\\%}\n"
+        "\\begin{tabular}{lrl}\n\\toprule\nx & m & why not \\\\\n\\midrule\n"
+        "a & 0.5000\\# & [1] \\\\\n"
+        "- & \\textbf{0.7500}  & [1] \\\\\n"
+        "c & -  & [2] \\\\\n"
+        "d & -  & - \\\\\n"
+        "\\bottomrule\n\\end{tabular}\n"
+        "\\par\\smallskip{\\footnotesize bold: the best\\par}\n"
+        "\\par\\smallskip{\\footnotesize \\# odd \\& more\\par}\n"
+        "\\par\\smallskip{\\footnotesize [1] why\\par}\n"
+        "\\par\\smallskip{\\footnotesize [2] other\\_why\\par}\n"
+        "\\par\\smallskip{\\footnotesize left out, as empty in every row: empty\\_one\\par}\n"
+        "\\end{table}\n"
+    )
+    assert "% left out, as empty in every row: b\n" in written(render.write_latex, ["a", "b"], [(1, None)])
+    assert "a & b" in written(render.write_latex, ["a", "b"], [])
+
+
+def test_each_reason_stands_once_below_the_table() -> None:
+    rows = [("a", "r" * 70), ("b", None), ("c", "r" * 70), ("d", "s t")]
+    assert written(render.write_text, ["x", "why"], rows, Style(noted={1})) == (
+        f"x  why\n-  ---\na  [1]\nb  -\nc  [1]\nd  [2]\n\n[1] {'r' * 70}\n[2] s t\n"
+    )
+    assert written(render.write_text, ["x", "why"], rows, Style(noted={1}, width=6)).endswith("[2] s\n  t\n")
+    assert written(render.write_markdown, ["x", "why"], rows[3:], Style(noted={1})).endswith("| d | s t |\n")
+
+
+def test_the_reader_is_told_what_is_cut_and_what_stands_below() -> None:
+    def remarks(value: str, **style: Any) -> list[str]:
+        return render.write_text(io.StringIO(), ["a", "b", "c"], [("x" * 30, value, 1)], Style(**style))
+
+    assert remarks("y") == []
+    assert remarks("y" * 61) == ["texts that end in … are cut at 60 characters: other formats have them whole"]
+    assert remarks("y" * 61, whole=True) == []
+    assert remarks("y" * 30, width=40) == ["the table is wider than the terminal: its other columns stand below"]
+
+
+def test_without_a_column_that_leads_the_first_one_is_repeated() -> None:
+    row = ("k" * 5, "v" * 9, "o" * 9)
+    text = written(render.write_text, ["key", "value", "other"], [row], Style(width=20, leading=("baseline",)))
+    assert [part.splitlines()[0].split() for part in text.split("\n\n")] == [["key", "value"], ["key", "other"]]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0.12345, "0.1235"),
+        (0.00016, "0.0002"),
+        (-0.00001, "0.0000"),
+        (-5.8, "-5.8000"),
+        (1234567.0, "1234567.0000"),
+        (1e20, "1.0000e+20"),
+        (float("nan"), "nan"),
+    ],
+)
+def test_fixed_decimals(value: float, expected: str) -> None:
+    assert render.fixed(value, 4) == expected
 
 
 def widths(text: str) -> list[int]:

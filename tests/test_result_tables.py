@@ -124,20 +124,38 @@ def _fill(warehouse: WarehouseRows) -> None:
     _system(warehouse, "ranks", "uno", {"A": [0, 0]}, 0.95, where=OPEN, invalid="2 of 2 responses failed")
     _system(warehouse, "ranks", "light", {"A": [1, 1]}, math.inf)
     _system(warehouse, "ranks", "a_mem", {"A": [1]}, 0.3, where=SHORT)
-    for key, prompt, response in (
-        (("ranks", "P", "domain", "Legal", "a_mem"), 100, 10),
-        (("ranks", "P", "domain", "Legal", "a_mem"), 200, None),
-        (("ranks", "P", "domain", "Open-Domain", "a_mem"), 600, 40),
-        (("ranks", "P", "domain", "Legal", "mem0"), 100, 10),
+    # P's a_mem answered both samples of both collections, one of them with null; Q's one of four; wo_memory of P has no
+    # responses in Open-Domain.
+    for backbone, baseline, collection, sizes in (
+        ("P", "a_mem", "Legal", {0: (100, 10), 1: (200, None)}),
+        ("P", "a_mem", "Open-Domain", {0: (600, 40), 1: (300, 70)}),
+        ("P", "mem0", "Legal", {0: (100, 10), 1: (100, 10)}),
+        ("P", "wo_memory", "Legal", {0: (50, 10), 1: (50, 10)}),
+        ("Q", "a_mem", "Legal", {0: (100, 10)}),
     ):
-        warehouse.add("predictions", GroupKey(*key), prompt_chars=prompt, response_chars=response)
+        key = GroupKey("ranks", backbone, "domain", collection, baseline)
+        for index, (prompt, response) in sizes.items():
+            warehouse.add("predictions", key, dataset="A", test_idx=index, prompt_chars=prompt, response_chars=response)
 
-    for severity, group, dataset, index, message in (
-        ("warning", "g/1", "A", 0, "b"), ("warning", "g/1", "A", 0, "a"), ("error", "g/2", "A", 0, "c"),
-        ("info", None, None, None, "d"),
+    # Sample 2 is known of a_mem alone, so mem0 lacks it in Legal. In Short-Long scores say that there are three.
+    for where, extra in ((LEGAL, {"evaluated": 3}), (OPEN, {})):
+        key = _system(warehouse, "sizes", "a_mem", {"A": [6, 5]}, 0.5, where=where, **extra)
+        for index in range(3):
+            warehouse.add("predictions", key, dataset="A", test_idx=index, prompt_chars=10, response_chars=index)
+        key = _system(warehouse, "sizes", "mem0", {"A": [6, 5]}, 0.4, where=where)
+        for index in range(2 if where == LEGAL else 3):
+            warehouse.add("predictions", key, dataset="A", test_idx=index, prompt_chars=20, response_chars=20)
+    key = _system(warehouse, "sizes", "a_mem", {"A": [6, 5, 4]}, 0.5, where=SHORT, evaluated=0, known=False)
+    for index in range(2):
+        warehouse.add("predictions", key, dataset="A", test_idx=index, prompt_chars=10, response_chars=index)
+
+    # Three rows of two groups failed one expectation of the check, and six another, those of g/3 without a finding.
+    for severity, group, dataset, index, message, n_rows in (
+        ("warning", "g/1", "A", 0, "b", 1), ("warning", "g/1", None, None, "a", 4), ("error", "g/2", None, None, "c", 2),
+        ("info", None, None, None, "d", 3), ("info", None, None, None, "e", 6),
     ):  # fmt: skip
         warehouse.insert("findings", check="scale", severity=severity, group_id=group, dataset=dataset, test_idx=index,
-                         message=message)  # fmt: skip
+                         message=message, n_rows=n_rows)  # fmt: skip
     warehouse.insert("findings", check="suspect_group", severity="info", group_id="g/1", message="suspect")
 
 
@@ -319,8 +337,20 @@ class TestLeaderboard:
     def test_sizes_are_means_over_samples(self, warehouse: WarehouseRows) -> None:
         columns = ("mean_prompt_chars", "mean_response_chars")
         where = {"experiment": "ranks", "split": "domain", "backbone": "P"}
-        assert warehouse.rows("leaderboard", *columns, **where, baseline="a_mem") == [(300, 25)]
+        # (100 + 200 + 600 + 300) / 4, and (10 + 40 + 70) / 3 without the null.
+        assert warehouse.rows("leaderboard", *columns, **where, baseline="a_mem") == [(300, 40)]
         assert warehouse.rows("leaderboard", *columns, **where, baseline="mem0") == [(None, None)]
+
+    def test_sizes_of_a_part_of_the_samples_are_not_shown(self, warehouse: WarehouseRows) -> None:
+        columns = ("backbone", "baseline", "mean_prompt_chars", "mean_response_chars")
+        rows = warehouse.rows("leaderboard", *columns, experiment="ranks", split="domain")
+        assert [row for row in rows if row[2:] != (None, None)] == [("P", "a_mem", 300, 40)]
+        # mem0 lacks a sample that a_mem has.
+        assert warehouse.rows("leaderboard", *columns, experiment="sizes", split="domain") == [
+            ("Q", "a_mem", 10, 1), ("Q", "mem0", None, None),
+        ]  # fmt: skip
+        # Three scores, two responses.
+        assert warehouse.rows("leaderboard", *columns, experiment="sizes", split="task") == [("Q", "a_mem", None, None)]
 
     def test_the_overall_rating_is_the_mean_of_the_collections(self, warehouse: WarehouseRows) -> None:
         where = {"experiment": "ranks", "split": "domain", "backbone": "P", "baseline": "a_mem"}
@@ -357,11 +387,11 @@ class TestBaselineComparison:
 
 class TestDataQuality:
     def test_each_check_has_its_gravest_severity_and_counts(self, warehouse: WarehouseRows) -> None:
-        columns = ("check", "severity", "n_groups", "n_samples", "n_findings", "n_errors", "n_warnings", "n_infos",
+        columns = ("check", "severity", "n_groups", "n_rows", "n_findings", "n_errors", "n_warnings", "n_infos",
                    "example")  # fmt: skip
         assert warehouse.rows("data_quality", *columns) == [
-            ("scale", "error", 2, 2, 4, 1, 2, 1, "a"),
-            ("suspect_group", "info", 1, 0, 1, 0, 0, 1, "suspect"),
+            ("scale", "error", 2, 9, 5, 1, 2, 2, "a"),
+            ("suspect_group", "info", 1, None, 1, 0, 0, 1, "suspect"),
         ]
 
 
@@ -574,6 +604,7 @@ class TestAgainstAnotherComputation:
             ("n_failed", of_dataset["failed"].sum()),
         ):
             _same(stored[name], expected)
+        assert (stored["n_out_of_scale"] == 0).all()  # and see test_result_tables_archives.py
         errors = {key: stats.sem(of["score"], ddof=1) for key, of in of_dataset if len(of) > 1}
         _same(stored["standard_error"].dropna(), pd.Series(errors))
 
@@ -820,7 +851,22 @@ class TestTableCommand:
         assert sum("| **" in line for line in lines) == 1  # the best
         verdicts = [line.split(" | ")[6:8] for line in lines[2:]]
         assert {these for these, _ in verdicts} <= {"n.s.", "better", "worse"}
-        assert {other for _, other in verdicts} == {"cannot tell"}  # of three datasets
+        assert {other for _, other in verdicts} == {"cannot tell"}  # of five datasets
+        assert lines[0].endswith("| n | datasets | wins | ties | losses |")
+        assert {line.split(" | ")[9] for line in lines[2:]} == {"5"}
+
+    def test_each_question_of_a_gain_has_a_line_of_its_own_and_each_reason_one(
+        self, built: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        arguments = ["memory_gain", "--backbone", BROKEN, "--split", "task", "--collection", "Short-Long"]
+        assert main(["table", *arguments, "--warehouse", str(built)]) == 0
+        out, err = capsys.readouterr()
+        table, notes = out.split("\n\n")
+        reasons = {line.split()[-1] for line in table.splitlines()[2:] if "[" in line}
+        assert reasons == {"[1]", "[2]"} or reasons == {"[1]"}
+        assert [line.split()[0] for line in notes.splitlines()] == sorted(reasons)
+        assert all("wo_memory is invalid: " in line and "…" not in line for line in notes.splitlines())
+        assert [line.split(":")[0] for line in err.splitlines()] == ["gain", "these datasets", "other datasets"]
 
     def test_the_best_is_bold_in_latex(self, built: Path, capsys: pytest.CaptureFixture[str]) -> None:
         out = self.run(built, capsys, "leaderboard", "--split", "domain", "--format", "latex")

@@ -21,6 +21,8 @@ from tests.reconciled import summary_of
 
 TABLES = ("memory_gain", "collection_rankings", "leaderboard", "baseline_comparison", "weighted_average")
 SCORES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.2, 0.1)
+#: ROUGE-L lies between 0 and 1: two scores of the first dataset do not, one of the second.
+OUT_OF_SCALE = (1.5, -0.1, 0.3, 0.4, 0.5, 0.6, 0.2, 7.0)
 HOSTILE = ("a|b`<b>x</b>", "*x*", "[x]", "' OR 1=1 --", '"q"', "数据", "x" * 80, "Split", "spLit", "-", "50% & #{$}~^")
 
 
@@ -58,6 +60,8 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     add("nan", "mem0", [math.nan, math.inf, *SCORES[2:]])
     for baseline in ("a_mem", "wo_memory"):
         add("failed", baseline, failed=True)
+    add("scale", "wo_memory")
+    add("scale", "a_mem", OUT_OF_SCALE)
     for number, baseline in enumerate(("wo_memory", *HOSTILE)):
         add("hostile", baseline, [score + number / 100 for score in SCORES])
     build(archive.root, root / "warehouse")
@@ -110,6 +114,27 @@ def test_nan_and_infinity_are_left_out_and_said(warehouse: Path) -> None:
     assert _rows(warehouse, ranked, "nan") == [(1, None), unranked, unranked]
 
 
+def test_scores_out_of_scale_are_counted_and_used_as_published(warehouse: Path) -> None:
+    half = len(OUT_OF_SCALE) // 2
+    outside = [sum(not 0 <= score <= 1 for score in of) for of in (OUT_OF_SCALE[:half], OUT_OF_SCALE[half:])]
+    query = "SELECT baseline, dataset_group, n_out_of_scale, mean FROM dataset_results"
+    means = [math.fsum(of) / half for of in (OUT_OF_SCALE[:half], OUT_OF_SCALE[half:], SCORES[:half], SCORES[half:])]
+    found = _rows(warehouse, query, "scale")
+    assert [row[:3] for row in found] == [
+        ("a_mem", "LexEval-Judge", outside[1]),
+        ("a_mem", "LexEval-QA", outside[0]),
+        ("wo_memory", "LexEval-Judge", 0),
+        ("wo_memory", "LexEval-QA", 0),
+    ]
+    assert [row[3] for row in found] == pytest.approx([means[1], means[0], means[3], means[2]])
+    assert _rows(warehouse, "SELECT baseline, n_out_of_scale FROM results", "scale") == [("a_mem", 3), ("wo_memory", 0)]
+    # The gain is the difference of the published averages, in which they are.
+    ((gain,),) = _rows(warehouse, "SELECT delta FROM memory_gain", "scale")
+    published = dict(_rows(warehouse, "SELECT baseline, weighted_average FROM results", "scale"))
+    assert gain == pytest.approx(published["a_mem"] - published["wo_memory"])
+    assert gain > 1
+
+
 def test_where_all_failed_nothing_is_ranked_and_everything_says_why(warehouse: Path) -> None:
     why = "8 of 8 responses failed; all 8 responses are equal"
     ((gain, excluded),) = _rows(warehouse, "SELECT delta, excluded FROM memory_gain", "failed")
@@ -130,8 +155,8 @@ def test_hostile_names_are_names_in_every_format(warehouse: Path) -> None:
         assert len(n_columns) == 1, name
         assert "<b>" not in text.replace("\\<b\\>", "")
         latex = _printed(warehouse, name, "latex")
-        (columns,) = {line.count("&") - line.count("\\&") for line in latex.splitlines() if line.endswith("\\\\")}
-        layout = latex.split("{", 2)[2].split("}")[0]
+        (columns,) = {line.count("&") - line.count("\\&") for line in latex.splitlines() if line.endswith(" \\\\")}
+        layout = latex.split("\\begin{tabular}{")[1].split("}")[0]
         assert columns == len(layout) - 1, name
     rows = json.loads(_printed(warehouse, "memory_gain", "json"))
     assert {row["baseline"] for row in rows if row["experiment"] == "hostile"} == set(HOSTILE)

@@ -90,6 +90,11 @@ def _fill(warehouse: WarehouseRows) -> None:
     key = warehouse.group("huge scores", n_evaluations=2)
     warehouse.scores(key, "A", [1e300, -1e300])
 
+    key = warehouse.group("out of scale", n_evaluations=4)
+    warehouse.scores(key, "A", [2, 8], out_of_scale=False)
+    warehouse.scores(key, "B", [7], out_of_scale=True)
+    warehouse.scores(key, "new", [4])
+
     key = warehouse.group("no evaluations")
     warehouse.scores(key, "A", [2, 8], evaluated=0, known=False)
     key = warehouse.group("evaluations are an empty list", n_evaluations=0)
@@ -211,6 +216,16 @@ class TestResults:
         row = warehouse.row("results", experiment="not finite")
         assert [row[name] for name in RECOMPUTED] == [None] * 3
         assert (row["n_scores"], row["n_not_finite"], row["every_score_published"]) == (6, 3, False)
+
+    def test_scores_out_of_scale_are_counted_and_stay_as_published(self, warehouse: WarehouseRows) -> None:
+        columns = ("dataset_group", "n_out_of_scale", "mean", "recomputed_minmax_average")
+        assert warehouse.rows("dataset_results", *columns, experiment="out of scale") == [
+            ("A", 0, 5, 0.5),
+            ("B", 1, 7, 1.5),
+            ("new", None, 4, None),  # its range is unknown
+        ]
+        assert warehouse.rows("results", "n_out_of_scale", experiment="out of scale") == [(1,)]
+        assert warehouse.rows("results", "n_out_of_scale", experiment="flat") == [(None,)]
 
     def test_a_published_null_counts_as_0_as_the_publisher_does(self, warehouse: WarehouseRows) -> None:
         # m 0 and .8, z -2.5 and 1.5.

@@ -10,10 +10,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 from pipelines.commands.arguments import DONE, add_warehouse, warehouse_of
-from pipelines.commands.output import Result, add_output, check_output, for_people, write_result
+from pipelines.commands.output import Result, add_output, check_output, fitted, for_people, write_result
+from pipelines.config import HUB_PREFIX
 from pipelines.errors import UsageError
 from schemas.model import KEYS
 
@@ -27,14 +29,20 @@ if TYPE_CHECKING:
 HELP = "show which published numbers moved between two revisions or warehouses"
 DESCRIPTION = (
     "Compares every published number of two revisions that the warehouse has read, or of two warehouses: what changed "
-    "with both values, what was added, what was removed. The table refreshes has the revisions. People are shown 6 "
-    "significant digits; csv, json and parquet are exact."
+    "with both values, what was added, what was removed. The table refreshes has the revisions. People are first told "
+    "how many numbers of each metric moved and by how much at most, and are shown 6 significant digits; a terminal is "
+    "shown the largest differences. csv, json and parquet are exact and complete."
 )
 DIGITS = 6
+#: How many rows a terminal is shown where nobody says.
+_LIMIT = 20
 COLUMNS = ("change", *KEYS, "protocol", "dataset_group", "metric", "old", "new", "difference")
 #: Columns that people are spared where all rows say the same in them.
 _OFTEN_THE_SAME = ("experiment", "protocol")
 CHANGES = ("changed", "added", "removed")
+_SUMMARY = ("metric", "of", "protocol", *CHANGES, "largest difference", "there")
+#: What tells numbers apart where a table is too wide for a terminal.
+_LEADING = ("collection", "baseline", "dataset_group", "metric")
 #: How many revisions a message names.
 _NAMED = 5
 
@@ -45,24 +53,101 @@ def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
         "old", metavar="OLD", help="a revision, or as much of its beginning as is unique; or a warehouse"
     )
     parser.add_argument("new", metavar="NEW", help="the same; a folder that is a warehouse is taken for one")
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument(
+        "--limit",
+        metavar="N",
+        type=_count,
+        help="show people the N numbers with the largest differences, in each metric's own unit, then what was added "
+        f"or removed; 0 is all (default: {_LIMIT} on a terminal, else all)",
+    )
+    shown.add_argument("--all", dest="limit", action="store_const", const=0, help="show all, as --limit 0")
     add_output(parser)
     add_warehouse(parser)
     parser.set_defaults(run=run)
 
 
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError(text)
+    return number
+
+
 def run(args: argparse.Namespace) -> int:
     chosen = check_output(args)
+    if args.limit and not for_people(chosen):
+        raise UsageError(f"{chosen} is complete: --limit goes with table, markdown and latex.")
     with ExitStack() as stack:
         readers: dict[Path, SnapshotReader] = {}
         old, new = (_side(text, warehouse_of(args), readers, stack) for text in (args.old, args.new))
         rows = compare(old, new)
-    counts = Counter(row[0] for row in rows)
-    write_result(args, _for_people(rows) if for_people(chosen) else Result(COLUMNS, rows))
-    if for_people(chosen):
+    _tell(old, new, rows, for_people(chosen))
+    if not for_people(chosen):
+        write_result(args, Result(COLUMNS, rows))
+        return DONE
+    shown = _largest(rows, _limit(args, chosen))
+    write_result(args, fitted(args, _for_people(shown)))
+    if len(shown) < len(rows):
         sys.stdout.flush()
+        print(f"{len(shown):,} of {len(rows):,} are shown, the largest differences first; all: --all", file=sys.stderr)
+    return DONE
+
+
+def _limit(args: argparse.Namespace, chosen: str) -> int:
+    if args.limit is not None:
+        return int(args.limit)
+    return _LIMIT if chosen == "table" and args.output is None and sys.stdout.isatty() else 0
+
+
+def _largest(rows: list[tuple[Any, ...]], limit: int) -> list[tuple[Any, ...]]:
+    """The rows with the largest differences, then those that have none, as added ones; all in their order for 0."""
+    return sorted(rows, key=_size, reverse=True)[:limit] if 0 < limit < len(rows) else rows
+
+
+def _size(row: tuple[Any, ...]) -> float:
+    """How far the number moved; -1 where that is not a number."""
+    difference = row[-1]
+    return -1.0 if difference is None or difference != difference else abs(difference)
+
+
+def _tell(old: Side, new: Side, rows: list[tuple[Any, ...]], people: bool) -> None:
+    """Say what moved as a whole, before the numbers themselves, and warn where that may mean something else."""
+    from pipelines.render import Style, write_text
+
+    if people:
+        counts = Counter(row[0] for row in rows)
         moved = ", ".join(f"{counts[change]:,} {change}" for change in CHANGES if counts[change])
         print(f"{moved or 'no published number moved'}, from {old} to {new}", file=sys.stderr)
-    return DONE
+    if old.archive != new.archive:
+        print(
+            f"warning: these are of two sources, {old.source} and {new.source}: what differs may be the archives, and "
+            "nothing that moved",
+            file=sys.stderr,
+        )
+    if people and len(rows) > 1:
+        print(file=sys.stderr)
+        width = get_terminal_size().columns if sys.stderr.isatty() else None
+        style = Style(digits=DIGITS, whole=True, width=width, leading=("metric", "of"))
+        write_text(sys.stderr, *_spared(_SUMMARY, _summary(rows)), style)
+        print(file=sys.stderr)
+
+
+def _summary(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """A row of _SUMMARY for each metric, those of groups before those of datasets."""
+    metrics: dict[tuple[str, str, str], list[tuple[Any, ...]]] = {}
+    for row in rows:
+        moved = dict(zip(COLUMNS, row, strict=True))
+        of = "group" if moved["dataset_group"] is None else "dataset"
+        metrics.setdefault((moved["protocol"], of, moved["metric"]), []).append(row)
+    found = []
+    for (protocol, of, metric), of_metric in sorted(metrics.items(), key=lambda item: (item[0][1] != "group", item[0])):
+        counts = Counter(row[0] for row in of_metric)
+        largest = max(of_metric, key=_size)
+        place = "/".join(str(part) for part in (*largest[1:6], largest[7]) if part is not None)
+        numbers = (largest[-1], place) if _size(largest) >= 0 else (None, None)
+        found.append((metric, of, protocol, *(counts[change] for change in CHANGES), *numbers))
+    return found
 
 
 @dataclass(frozen=True)
@@ -72,6 +157,12 @@ class Side:
     reader: SnapshotReader
     refresh_id: int
     revision: str
+    source: str
+
+    @property
+    def archive(self) -> str:
+        """The source, whatever revision of it was asked for."""
+        return self.source.partition("@")[0] if self.source.startswith(HUB_PREFIX) else self.source
 
     def __str__(self) -> str:
         return f"{self.revision} (refresh {self.refresh_id} of {self.reader.warehouse.root})"
@@ -95,13 +186,15 @@ def _side(text: str, default: Path, readers: dict[Path, SnapshotReader], stack: 
     folder = Path(text).expanduser()
     if (folder / "current").is_symlink() or os.sep in text:
         info = _reader(folder, readers, stack).snapshot.info
-        return Side(_reader(folder, readers, stack), info.refresh_id, info.revision)
+        return Side(_reader(folder, readers, stack), info.refresh_id, info.revision, info.source)
     reader = _reader(default, readers, stack)
     known = _revisions(reader)
     found = [revision for revision in known if text and revision.startswith(text)]
     if len(found) != 1:
         raise UsageError(_not_found(text, found, list(known), reader.warehouse.root))
-    return Side(reader, known[found[0]], found[0])
+    refresh_id = known[found[0]]
+    ((source,),) = reader.rows("SELECT source FROM refreshes WHERE refresh_id = $id", {"id": refresh_id})
+    return Side(reader, refresh_id, found[0], source)
 
 
 def _reader(root: Path, readers: dict[Path, SnapshotReader], stack: ExitStack) -> SnapshotReader:
@@ -170,6 +263,10 @@ def _as_published(rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
 def _for_people(rows: list[tuple[Any, ...]]) -> Result:
     from pipelines.render import Style
 
-    kept = [i for i, name in enumerate(COLUMNS) if name not in _OFTEN_THE_SAME or len({row[i] for row in rows}) > 1]
-    shown = [tuple(row[i] for i in kept) for row in rows]
-    return Result([COLUMNS[i] for i in kept], shown, Style(digits=DIGITS, narrow=True))
+    return Result(*_spared(COLUMNS, rows), Style(digits=DIGITS, narrow=True, leading=_LEADING))
+
+
+def _spared(columns: Sequence[str], rows: list[tuple[Any, ...]]) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Without the columns of _OFTEN_THE_SAME in which all rows say the same."""
+    kept = [i for i, name in enumerate(columns) if name not in _OFTEN_THE_SAME or len({row[i] for row in rows}) > 1]
+    return [columns[i] for i in kept], [tuple(row[i] for i in kept) for row in rows]

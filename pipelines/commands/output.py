@@ -6,9 +6,10 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, TextIO
 
 from pipelines.errors import MemoryBenchWarehouseError, UsageError
@@ -106,6 +107,13 @@ def check_output(args: argparse.Namespace) -> str:
     return chosen
 
 
+def fitted(args: argparse.Namespace, result: Result) -> Result:
+    """The result, laid out for the terminal that it is written to, if it is."""
+    if result.style is not None and getattr(args, "output", None) is None and sys.stdout.isatty():
+        result.style = replace(result.style, width=get_terminal_size().columns)
+    return result
+
+
 def write_result(args: argparse.Namespace, result: Result) -> None:
     """Write the result as the arguments say."""
     chosen = check_output(args)
@@ -118,7 +126,8 @@ def write_result(args: argparse.Namespace, result: Result) -> None:
         if isinstance(result, QueryResult):
             result.run()  # a query that fails leaves the file alone
         with _stream(args.output) as stream:
-            _write(stream, chosen, result)
+            remarks = _write(stream, chosen, result)
+        tell(remarks)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -134,19 +143,31 @@ def _stream(path: Path | None) -> Iterator[TextIO]:
             yield stream
 
 
-def _write(stream: TextIO, chosen: str, result: Result) -> None:
+def tell(remarks: Iterable[str]) -> None:
+    """Tell people, below what they were shown, what they have to know of it."""
+    sys.stdout.flush()
+    for remark in remarks:
+        print(remark, file=sys.stderr)
+
+
+def _write(stream: TextIO, chosen: str, result: Result) -> list[str]:
+    """Write it; returns what people have to be told of it."""
     from pipelines import render
 
+    style = result.style or render.Style()
     if chosen == "csv":
         render.write_csv(stream, result.columns, result.rows)
     elif chosen == "json":
         render.write_json(stream, result.columns, result.rows)
-    elif chosen == "markdown":
-        render.write_markdown(stream, result.columns, result.rows, result.style)
     elif chosen == "latex":
-        render.write_latex(stream, result.columns, result.rows, result.style)
+        render.write_latex(stream, result.columns, result.rows, style)  # which has the legend in it
+    elif chosen == "markdown":
+        render.write_markdown(stream, result.columns, result.rows, style)
+        return style.whole_legend(shows_bold=True)
     else:
-        render.write_text(stream, result.columns, result.rows, result.style)
+        remarks = render.write_text(stream, result.columns, result.rows, style)
+        return [*style.whole_legend(shows_bold=stream.isatty()), *remarks]
+    return []
 
 
 def for_people(chosen: str) -> bool:

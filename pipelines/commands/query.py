@@ -7,8 +7,9 @@ import re
 from typing import TYPE_CHECKING
 
 from pipelines.commands.arguments import DONE, add_warehouse, warehouse_of
-from pipelines.commands.output import QueryResult, add_output, check_output, write_result
+from pipelines.commands.output import QueryResult, add_output, check_output, fitted, write_result
 from pipelines.errors import MemoryBenchWarehouseError, UsageError
+from schemas.model import KEYS
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -18,6 +19,8 @@ DESCRIPTION = (
     "Runs one SQL query (DuckDB's dialect) on the published tables and views; `FROM prompts` reads the prompts. The "
     "query can read nothing outside of the warehouse and can change nothing."
 )
+#: What tells rows apart where a table is too wide for a terminal; without any of these it is the first column.
+LEADING = (*KEYS, "group_id", "protocol", "dataset_group", "dataset", "test_idx", "metric", "check", "name")
 _SPACE = r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*"
 _COMMENTS = re.compile(_SPACE, re.DOTALL)
 _EXPLAIN = re.compile(rf"EXPLAIN\b{_SPACE}(?:(?:ANALY[SZ]E\b|\([^()]*\)){_SPACE})*", re.DOTALL | re.IGNORECASE)
@@ -37,6 +40,7 @@ def run(args: argparse.Namespace) -> int:
     import duckdb
 
     from pipelines.client.reader import SnapshotReader
+    from pipelines.render import Style
 
     check_output(args)
     sql = sys.stdin.read() if args.sql == "-" else args.sql
@@ -44,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         try:
             check_query(sql)
             reader.lock()
-            write_result(args, QueryResult(reader, sql))
+            write_result(args, fitted(args, QueryResult(reader, sql, style=Style(leading=LEADING))))
         except duckdb.InterruptException as error:
             raise KeyboardInterrupt from error
         except duckdb.PermissionException as error:

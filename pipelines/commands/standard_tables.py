@@ -5,7 +5,7 @@ What is measured is settled in sql/; here it is only laid out. Machines get the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -20,25 +20,30 @@ _TIE = 1e-9
 
 
 class Shown(NamedTuple):
-    """One column: its header, the SQL that gives it, which end of it is the best, and whether it is left out where it
-    is empty throughout."""
+    """One column: its header, the SQL that gives it, which end of it is the best, and whether it holds reasons, which
+    stand below the table, and is left out where it is empty throughout."""
 
     header: str
     sql: str
     best: Literal["highest", "lowest"] | None = None
-    optional: bool = False
+    reasons: bool = False
 
 
 @dataclass(frozen=True)
 class Layout:
     """One table. `sections` are headings above blocks of rows, within which the best is sought; `order` is that of the
-    rows in a block. The columns `leading` tell rows apart. `note` says what a reader must know."""
+    rows in a block. The columns `leading` tell rows apart. `legend` says what a reader must know, a line for each
+    thing. `groups` is the SQL of a list of the groups that a row's `marked` columns are made of."""
 
+    caption: str
     sections: tuple[str, ...]
     columns: tuple[Shown, ...]
     order: str
     leading: tuple[str, ...]
-    note: str = ""
+    legend: tuple[str, ...] = ()
+    groups: str | None = None
+    marked: tuple[str, ...] = ()
+    decimals: int | None = None
 
 
 def _interval(low: str, high: str, decimals: int) -> str:
@@ -57,8 +62,12 @@ _RATING = (
     Shown("ranks left open", _known("printf('%d-%d', rank_low, rank_high)", "rank_low", "rating")),
 )
 
+_CANNOT_TELL = "cannot tell: too few samples for an interval"
+_LEFT_OPEN = "ranks left open: those by rating that its 95% interval allows"
+
 LAYOUTS = {
     "memory_gain": Layout(
+        "What memory gains over the same backbone without it",
         ("experiment", "protocol", "backbone", "split", "collection"),
         (
             Shown("baseline", "baseline"),
@@ -66,17 +75,28 @@ LAYOUTS = {
             Shown("95% interval", _known(_interval("ci_low", "ci_high", 4), "ci_low", "delta")),
             Shown("these datasets", _VERDICT.format("on_these_datasets")),
             Shown("other datasets", _VERDICT.format("to_other_datasets")),
+            Shown("n", "CASE WHEN delta IS NOT NULL THEN n END"),
+            Shown("datasets", "CASE WHEN delta IS NOT NULL THEN n_clusters END"),
             Shown("wins", "CASE WHEN delta IS NOT NULL THEN wins END"),
             Shown("ties", "CASE WHEN delta IS NOT NULL THEN ties END"),
             Shown("losses", "CASE WHEN delta IS NOT NULL THEN losses END"),
-            Shown("why not", "excluded", optional=True),
+            Shown("why not", "excluded", reasons=True),
         ),
         "baseline",
         ("baseline",),
-        "gain: mean difference to wo_memory in min-max units, with its interval on these datasets; n.s.: not "
-        "significant at 0.05 after Holm; cannot tell: no test could be, which does not mean no difference",
+        (
+            "gain: mean difference to wo_memory over n common samples of so many datasets, in min-max units",
+            "these datasets: would it hold for other questions of them, as the 95% interval has it? n.s.: not "
+            "significant at 0.05 after Holm; cannot tell: a dataset has a single sample, or no difference varies",
+            "other datasets: would it hold for datasets that the benchmark does not have? cannot tell: of so few no "
+            "result could be significant, which does not mean no difference",
+        ),
+        "[group_id, reference_group_id]",
+        ("gain",),
+        4,  # as in its interval
     ),
     "collection_rankings": Layout(
+        "Systems ranked in each collection",
         ("experiment", "protocol", "split", "collection"),
         (
             Shown("rank", "rank"),
@@ -85,14 +105,16 @@ LAYOUTS = {
             Shown("weighted_average", "weighted_average", "highest"),
             Shown("z_score", "z_score", "highest"),
             *_RATING,
-            Shown("why not ranked", "excluded", optional=True),
+            Shown("why not ranked", "excluded", reasons=True),
         ),
         "rank NULLS LAST, backbone, baseline",
         ("rank", "backbone", "baseline"),
-        "rank: by weighted_average; ranks left open: those by rating that the intervals allow; cannot tell: too few "
-        "samples for an interval",
+        ("rank: by weighted_average", _LEFT_OPEN, _CANNOT_TELL),
+        "[group_id]",
+        ("weighted_average", "z_score"),
     ),
     "leaderboard": Layout(
+        "Systems ranked over all collections of a split",
         ("experiment", "protocol", "split"),
         (
             Shown("rank", "rank"),
@@ -104,14 +126,21 @@ LAYOUTS = {
             *_RATING,
             Shown("prompt_chars", "round(mean_prompt_chars)::BIGINT"),
             Shown("response_chars", "round(mean_response_chars)::BIGINT"),
-            Shown("missing", "missing_collections", optional=True),
+            Shown("missing", "missing_collections", reasons=True),
         ),
         "rank NULLS LAST, backbone, baseline",
         ("rank", "backbone", "baseline"),
-        "rank: by the mean of weighted_average over all collections of the split, for systems that have them all; "
-        "ranks left open: those by rating that the intervals allow; cannot tell: too few samples for an interval",
+        (
+            "rank: by the mean of weighted_average over all collections of the split, for systems that have them all",
+            _LEFT_OPEN,
+            _CANNOT_TELL,
+        ),
+        "(SELECT list(r.group_id) FROM result_groups AS r WHERE r.experiment = shown.experiment "
+        "AND r.split = shown.split AND r.backbone = shown.backbone AND r.baseline = shown.baseline)",
+        ("weighted_average", "z_score"),
     ),
     "baseline_comparison": Layout(
+        "Memory systems compared sample by sample",
         ("experiment", "protocol", "split", "collection"),
         (
             Shown("baseline", "baseline"),
@@ -121,24 +150,54 @@ LAYOUTS = {
             Shown("ties", "ties"),
             Shown("losses", "losses"),
             Shown("win_share", "win_share"),
-            Shown("left out", "excluded", optional=True),
+            Shown("left out", "excluded", reasons=True),
         ),
         "baseline, other_baseline",
         ("baseline", "against"),
-        "wins: samples on which baseline has the higher score, over all backbones",
+        ("wins: samples on which baseline has the higher score, over all backbones",),
+    ),
+    "coverage": Layout(
+        "What is published and loaded",
+        ("experiment", "split", "collection"),
+        (
+            Shown("backbone", "backbone"),
+            Shown("baseline", "baseline"),
+            Shown("status", "status"),
+            Shown(
+                "what there is",
+                "CASE WHEN group_id IS NOT NULL THEN concat_ws(', ', CASE WHEN has_predictions THEN 'predictions' END, "
+                "CASE WHEN has_evaluations THEN 'evaluations' END, CASE WHEN has_summary THEN 'summary' END) END",
+            ),
+            Shown("predictions", "n_predictions"),
+            Shown("evaluations", "n_evaluations"),
+            Shown("scores", "n_scores"),
+            Shown("protocols", "protocols"),
+            Shown("validity", "CASE WHEN group_id IS NOT NULL THEN coalesce(validity, 'unknown') END"),
+            Shown("why", "validity_reasons", reasons=True),
+        ),
+        "backbone, baseline",
+        ("backbone", "baseline"),
+        (
+            "complete: every file that the archive names for the group is loaded, which may be the summary alone: see "
+            "what there is",
+            "not_published: the archive does not name the group",
+            "validity unknown: there are no responses and no scores to judge by",
+        ),
     ),
     "data_quality": Layout(
+        "What the checks found",
         (),
         (
             Shown("check", '"check"'),
             Shown("severity", "severity"),
             Shown("groups", "n_groups"),
-            Shown("samples", "n_samples"),
+            Shown("rows", "n_rows"),
             Shown("findings", "n_findings"),
             Shown("example", "example"),
         ),
         "CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, \"check\"",
         ("check",),
+        ("rows: how many rows of tables failed; findings: rows of the table findings, each for one or many such",),
     ),
 }
 
@@ -155,29 +214,90 @@ def standard_table(reader: SnapshotReader, name: str, chosen: Layout, filters: M
 
     n_sections = len(chosen.sections)
     select = ", ".join([*chosen.sections, *(column.sql for column in chosen.columns)])
+    if chosen.groups is not None:
+        select += f", protocol, {chosen.groups}"
     query, parameters = selection(reader, name, filters)
     order = ", ".join([*chosen.sections, chosen.order])
-    rows = reader.rows(f"SELECT {select} FROM ({query}) ORDER BY {order}", parameters)
-    bold = _best(rows, chosen)
+    rows = reader.rows(f"SELECT {select} FROM ({query}) AS shown ORDER BY {order}", parameters)
     headers = [*chosen.sections, *(column.header for column in chosen.columns)]
+    marks = _marks(reader, rows, headers, chosen)
+    bold = _best(rows, chosen)
+    reasons = {place for place, column in enumerate(chosen.columns, start=n_sections) if column.reasons}
     kept = []
     for place in range(len(headers)):
         values = {row[place] for row in rows}
-        if place < n_sections:
-            dull = headers[place] in ("experiment", "protocol") and len(values) <= 1
+        if headers[place] in ("experiment", "protocol") and place < n_sections:
+            dull = len(values) <= 1
         else:
-            dull = chosen.columns[place - n_sections].optional and values <= {None}
+            dull = place in reasons and values <= {None}
         if not dull:
             kept.append(place)
     moved = {place: i for i, place in enumerate(kept)}
     style = Style(
         digits=DIGITS,
+        decimals=chosen.decimals,
         sections=sum(place < n_sections for place in kept),
         narrow=True,
+        marks={(number, moved[place]): mark for (number, place), mark in marks.items()},
         bold={(number, moved[place]) for number, place in bold if place in moved},
+        noted={moved[place] for place in reasons if place in moved},
         leading=chosen.leading,
+        caption=caption(chosen.caption, filters),
+        bold_means="the best of its block",
+        legend=[*chosen.legend, *meanings(marks.values())],
     )
     return Result([headers[place] for place in kept], [tuple(row[place] for place in kept) for row in rows], style)
+
+
+def caption(text: str, filters: Mapping[str, Sequence[str]]) -> str:
+    """The text, with what the table was restricted to."""
+    only = "; ".join(f"{key} {', '.join(values)}" for key, values in filters.items())
+    return f"{text} ({only})." if only else f"{text}."
+
+
+#: What follows a number that must not be taken at face value, and why.
+INVALID, UNKNOWN, OUT_OF_SCALE = "!", "?", "#"
+_MEANINGS = {
+    INVALID: "the group is invalid: see validity_reasons in result_groups",
+    UNKNOWN: "whether the group is valid is unknown: it has no responses and no scores to judge by",
+    OUT_OF_SCALE: "scores outside of their dataset's range are in it as published: n_out_of_scale in dataset_results",
+}
+
+
+def group_marks(reader: SnapshotReader) -> dict[tuple[str, str | None], str]:
+    """The marks of each group and protocol that has any."""
+    found: dict[tuple[str, str | None], str] = {}
+    for group_id, protocol, validity, n_out_of_scale in reader.rows(
+        "SELECT group_id, protocol, validity, n_out_of_scale FROM results"
+    ):
+        mark = INVALID if validity == "invalid" else UNKNOWN if validity is None else ""
+        mark += OUT_OF_SCALE if n_out_of_scale else ""
+        if mark:
+            found[group_id, protocol] = mark
+    return found
+
+
+def meanings(marks: Iterable[str]) -> list[str]:
+    """A line for each mark that occurs."""
+    occurring = set("".join(marks))
+    return [f"{mark} {meaning}" for mark, meaning in _MEANINGS.items() if mark in occurring]
+
+
+def _marks(
+    reader: SnapshotReader, rows: Sequence[tuple[Any, ...]], headers: Sequence[str], chosen: Layout
+) -> dict[tuple[int, int], str]:
+    """The marks of all groups that a number is made of, behind the number."""
+    if chosen.groups is None:
+        return {}
+    of_groups = group_marks(reader)
+    places = [headers.index(header) for header in chosen.marked]
+    found: dict[tuple[int, int], str] = {}
+    for number, row in enumerate(rows):
+        protocol, groups = row[-2:]
+        occurring = "".join(of_groups.get((group_id, protocol), "") for group_id in groups or ())
+        mark = "".join(mark for mark in _MEANINGS if mark in occurring)
+        found |= {(number, place): mark for place in places if mark and row[place] is not None}
+    return found
 
 
 def _best(rows: Sequence[tuple[Any, ...]], chosen: Layout) -> set[tuple[int, int]]:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from dataclasses import replace
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 from pipelines.commands.arguments import DONE, add_warehouse, warehouse_of
-from pipelines.commands.output import QueryResult, Result, add_output, check_output, for_people, write_result
+from pipelines.commands.output import (
+    QueryResult,
+    Result,
+    add_output,
+    check_output,
+    fitted,
+    for_people,
+    tell,
+    write_result,
+)
 from pipelines.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,11 +27,13 @@ HELP = "print a summary table or another standard table"
 DESCRIPTION = (
     "Prints the summary table of a published metric (weighted_average, z_score, …): a row for each backbone, split and "
     "collection, a column for each baseline, values as published. With the name of a table or view, prints that. "
-    "People are shown 4 significant digits, a mark at results of invalid groups, and the best in bold; the standard "
-    "result tables laid out, with n.s. where a gain is not significant and 'cannot tell' where no test could be. csv, "
-    "json and parquet are exact and whole."
+    "People are shown 4 decimals in summary tables and 4 significant digits elsewhere, the best in bold, and marks at "
+    "results of groups that are invalid (!), of unknown validity (?) or have scores outside of their range (#); the "
+    "standard result tables laid out, with n.s. where a gain is not significant and 'cannot tell' where no test could "
+    "be. LaTeX needs the package booktabs. csv, json and parquet are exact and whole."
 )
 DIGITS = 4
+DECIMALS = 4
 #: What tells rows apart where a table is too wide for a terminal.
 LEADING = ("collection", "baseline", "dataset_group", "dataset", "test_idx", "name", "metric")
 
@@ -46,8 +54,8 @@ def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(args: argparse.Namespace) -> int:
     from pipelines.client.catalog import relations, selection, unknown
     from pipelines.client.reader import SnapshotReader
-    from pipelines.commands.standard_tables import layout, standard_table
-    from pipelines.render import Style
+    from pipelines.commands.standard_tables import caption, layout, standard_table
+    from pipelines.render import MISSING, Style
 
     check_output(args)
     if (args.name is None) != args.list:
@@ -56,9 +64,9 @@ def run(args: argparse.Namespace) -> int:
         metrics = [name for (name,) in reader.rows("SELECT DISTINCT metric FROM summary_metrics ORDER BY metric")]
         names = relations(reader)
         if args.list:
-            rows = [(name, "metric", "Summary table of the published values.") for name in metrics]
+            rows = [(name, "metric", _meaning_of_metric(name)) for name in metrics]
             if for_people(check_output(args)):
-                names = [name._replace(meaning=name.meaning.split(". ")[0].removesuffix(".") + ".") for name in names]
+                names = [name._replace(meaning=_in_short(name.name, name.meaning)) for name in names]
             style = Style(whole=True, wrap=True)
             write_result(args, fitted(args, Result(["name", "kind", "meaning"], [*rows, *names], style)))
             return DONE
@@ -67,15 +75,16 @@ def run(args: argparse.Namespace) -> int:
         kind = next((relation.kind for relation in names if relation.name == args.name), None)
         chosen = layout(args.name) if for_people(check_output(args)) else None
         if kind is not None and chosen is not None:
-            result = standard_table(reader, args.name, chosen, filters)
-            write_result(args, fitted(args, result))
-            _tell(chosen.note)
+            write_result(args, fitted(args, standard_table(reader, args.name, chosen, filters)))
         elif kind is not None:
             query, parameters = selection(reader, args.name, filters)
             # Tables are stored in order; views have none, and their first columns are their grain.
             query += " ORDER BY ALL" if kind == "view" else ""
-            style = Style(digits=DIGITS, narrow=True, leading=LEADING)
-            write_result(args, fitted(args, QueryResult(reader, query, parameters, style)))
+            style = Style(digits=DIGITS, narrow=True, leading=LEADING, caption=caption(args.name, filters))
+            result = QueryResult(reader, query, parameters, style)
+            write_result(args, fitted(args, result))
+            if for_people(check_output(args)) and "validity" in result.columns:
+                tell([f"validity {MISSING}: unknown, there are no responses and no scores to judge by"])
         elif args.name in metrics:
             write_summary_table(args, reader, args.name, filters)
         else:
@@ -107,26 +116,22 @@ def _check_filters(reader: SnapshotReader, filters: dict[str, list[str]]) -> Non
 def write_summary_table(
     args: argparse.Namespace, reader: SnapshotReader, metric: str, filters: dict[str, list[str]]
 ) -> None:
-    """Write the summary table of a metric; tell people what its marks mean."""
-    from pipelines.render import MARK
-
-    result = fitted(args, summary_table(reader, metric, filters))
-    write_result(args, result)
-    if for_people(check_output(args)) and result.style is not None and result.style.marked:
-        _tell(f"{MARK} the group is invalid: see validity_reasons in result_groups")
+    """Write the summary table of a metric."""
+    write_result(args, fitted(args, summary_table(reader, metric, filters)))
 
 
-def fitted(args: argparse.Namespace, result: Result) -> Result:
-    """The result, laid out for the terminal that it is written to, if it is."""
-    if result.style is not None and getattr(args, "output", None) is None and sys.stdout.isatty():
-        result.style = replace(result.style, width=get_terminal_size().columns)
-    return result
+def _meaning_of_metric(name: str) -> str:
+    from pipelines.load.views import SUMMARY_METRICS
+
+    view = f", as the view summary_table_{name}" if name in SUMMARY_METRICS else ""
+    return f"Summary table of the published {name}: a column for each baseline{view}."
 
 
-def _tell(note: str) -> None:
-    if note:
-        sys.stdout.flush()
-        print(note, file=sys.stderr)
+def _in_short(name: str, meaning: str) -> str:
+    """The first sentence of what a relation is; of one with invalid groups in it, that."""
+    if name.endswith("_all"):
+        return f"The same as {name.removesuffix('_all')}, with invalid groups in it."
+    return meaning.split(". ")[0].removesuffix(".") + "."
 
 
 def summary_table(reader: SnapshotReader, metric: str, filters: dict[str, list[str]]) -> Result:
@@ -136,7 +141,7 @@ def summary_table(reader: SnapshotReader, metric: str, filters: dict[str, list[s
     asked for; the order is that of the names, or that of the filter.
     """
     from pipelines.client.summary_values import summary_values
-    from pipelines.commands.standard_tables import best_of
+    from pipelines.commands.standard_tables import best_of, caption, group_marks, meanings
     from pipelines.load.views import SUMMARY_METRICS
     from pipelines.render import Style
 
@@ -150,7 +155,9 @@ def summary_table(reader: SnapshotReader, metric: str, filters: dict[str, list[s
     for value in values:
         if value.protocol:
             protocols.setdefault(value[:4], set()).add(value.protocol)
+    of_groups = group_marks(reader)
     cells: dict[tuple[str, str, str, str, str], dict[str, Any]] = {}
+    found_marks: dict[tuple[tuple[str, ...], str], str] = {}
     invalid = set()
     for value in values:
         # A group without the metric belongs to every row of its block: there it leaves a gap.
@@ -160,26 +167,34 @@ def summary_table(reader: SnapshotReader, metric: str, filters: dict[str, list[s
             cells.setdefault(row, {})
             if value.is_published:
                 cells[row][value.baseline] = value.value
+                group_id = "/".join(value[:5])
+                if mark := of_groups.get((group_id, value.protocol)):
+                    found_marks[row, value.baseline] = mark
                 if value.validity == "invalid":
                     invalid.add((row, value.baseline))
     baselines = list(dict.fromkeys(filters.get("baseline") or sorted({value.baseline for value in values})))
     keys = ["experiment", "protocol", "backbone", "split", "collection"]
     shown = [i for i in range(5) if i > 1 or len({row[i] for row in cells}) > 1]
-    rows, marked = [], set()
+    rows, marks = [], {}
     for number, row in enumerate(sorted(cells)):
         rows.append((*(row[i] for i in shown), *(cells[row].get(name) for name in baselines)))
-        marked |= {(number, len(shown) + i) for i, name in enumerate(baselines) if (row, name) in invalid}
+        for i, name in enumerate(baselines):
+            if (row, name) in found_marks:
+                marks[number, len(shown) + i] = found_marks[row, name]
     bold = set()
     if metric in SUMMARY_METRICS:
         for number, row in enumerate(sorted(cells)):
             counted = {name: cells[row].get(name) for name in baselines if (row, name) not in invalid}
             bold |= {(number, len(shown) + baselines.index(name)) for name in best_of(counted)}
     style = Style(
-        digits=DIGITS,
+        decimals=DECIMALS,
         sections=len(shown) - 2,
         narrow=True,
-        marked=marked,
+        marks=marks,
         bold=bold,
         leading=("split", "collection"),
+        caption=caption(f"{metric} of every system, as published", filters),
+        bold_means="the best of its row",
+        legend=meanings(marks.values()),
     )
     return Result([*(keys[i] for i in shown), *baselines], rows, style)

@@ -26,6 +26,7 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 3000
 #: Seconds that Dagster's processes have to end by themselves.
 _PATIENCE = 20.0
+_STOPPING = f"mbw: stopping… (up to {_PATIENCE:.0f} s)\n".encode()
 
 
 def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -95,6 +96,9 @@ def _wait(process: subprocess.Popen[bytes]) -> int:
         nonlocal asked
         if not asked:
             asked = True
+            # Not print: this may have interrupted one. A terminal that has gone must not keep Dagster from ending.
+            with contextlib.suppress(OSError):
+                os.write(sys.stderr.fileno(), _STOPPING)
             process.send_signal(signal.SIGINT)
             signal.alarm(int(_PATIENCE))
 

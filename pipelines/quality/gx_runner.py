@@ -143,7 +143,8 @@ def _findings(suite: Suite, result: ExpectationResult) -> list[Finding]:
         count = result.groups[group]
         message = f"{expected}; not so in {_rows(count)}: {_listed(result.examples[group], count)}"
         dataset, test_idx = result.samples.get(group, (None, None))
-        found.append(Finding(check, severity, _cut(message), group_id=group, dataset=dataset, test_idx=test_idx))
+        text = _cut(message)
+        found.append(Finding(check, severity, text, group, dataset=dataset, test_idx=test_idx, n_rows=count))
     message = f"{expected}; not so in {result.failing} of {_rows(result.rows)}"
     groups = [group for group in result.groups if group is not None]
     if groups:
@@ -152,7 +153,7 @@ def _findings(suite: Suite, result: ExpectationResult) -> list[Finding]:
             message += f", of which the first {len(named)} have a finding of their own"
     elif None in result.examples:
         message += f": {_listed(result.examples[None], result.failing)}"
-    return [*found, Finding(check, severity, _cut(message))]
+    return [*found, Finding(check, severity, _cut(message), n_rows=result.failing or None)]
 
 
 def _rows(count: int) -> str:

@@ -26,9 +26,12 @@
 -- column rank_high: The worst rank by rating that the intervals allow; NULL without an interval.
 -- column rating_pool: What the system was rated against and, where so, why there is no interval; or why it was not
 --     rated.
--- column mean_prompt_chars: Mean length of a prompt in characters, over all samples of the split; NULL where a collection
---     is missing.
--- column mean_response_chars: Mean length of a response in characters; NULL where a collection is missing.
+-- column mean_prompt_chars: Mean length of a prompt in characters, over all samples of the split. NULL where a collection
+--     is missing or the system's responses in one are not all published: in each it needs as many as the largest number
+--     of samples that any group of the experiment there has, be it of responses, evaluations or scores. What nobody
+--     publishes is not known to be missing.
+-- column mean_response_chars: Mean length of a response in characters, over the same samples; NULL where that is.
+--     A response that is published as null has no length and is left out.
 WITH ranked AS (
     SELECT
         rankings.experiment,
@@ -73,13 +76,63 @@ systems AS (
 
 sizes AS (
     SELECT
+        predictions.experiment,
+        predictions.split,
+        predictions.collection,
         predictions.group_id,
         COUNT(*) AS n,
         SUM(predictions.prompt_chars) AS prompt_chars,
         COUNT(predictions.response_chars) AS n_responses,
         SUM(predictions.response_chars) AS response_chars
     FROM predictions
-    GROUP BY predictions.group_id
+    GROUP BY
+        predictions.experiment,
+        predictions.split,
+        predictions.collection,
+        predictions.group_id
+),
+
+-- How many samples each group says that its collection has.
+counts AS (
+    SELECT
+        result_groups.experiment,
+        result_groups.split,
+        result_groups.collection,
+        result_groups.n_evaluations AS n_samples
+    FROM result_groups
+    UNION ALL
+    SELECT
+        sizes.experiment,
+        sizes.split,
+        sizes.collection,
+        sizes.n AS n_samples
+    FROM sizes
+    UNION ALL
+    SELECT
+        sample_scores.experiment,
+        sample_scores.split,
+        sample_scores.collection,
+        COUNT(*) AS n_samples
+    FROM sample_scores
+    GROUP BY
+        sample_scores.experiment,
+        sample_scores.split,
+        sample_scores.collection,
+        sample_scores.group_id,
+        sample_scores.protocol
+),
+
+expected AS (
+    SELECT
+        counts.experiment,
+        counts.split,
+        counts.collection,
+        MAX(counts.n_samples) AS n_samples
+    FROM counts
+    GROUP BY
+        counts.experiment,
+        counts.split,
+        counts.collection
 ),
 
 covered AS (
@@ -102,6 +155,7 @@ covered AS (
         AVG(ranked.z_score) AS z_score,
         COUNT(ranked.z_score) AS n_z_scores,
         AVG(ranked.rank) AS mean_rank,
+        COUNT(*) FILTER (WHERE ranked.rank IS NOT NULL AND sizes.n = expected.n_samples) AS n_answered,
         SUM(sizes.prompt_chars) / NULLIF(SUM(sizes.n), 0) AS prompt_chars,
         SUM(sizes.response_chars) / NULLIF(SUM(sizes.n_responses), 0) AS response_chars
     FROM systems
@@ -120,6 +174,11 @@ covered AS (
             AND collections.collection = ranked.collection
     LEFT JOIN sizes
         ON ranked.group_id = sizes.group_id
+    LEFT JOIN expected
+        ON
+            collections.experiment = expected.experiment
+            AND collections.split = expected.split
+            AND collections.collection = expected.collection
     GROUP BY
         systems.experiment,
         systems.backbone,
@@ -143,8 +202,8 @@ complete AS (
         CASE WHEN covered.n_collections = covered.n_needed THEN covered.weighted_average END AS weighted_average,
         CASE WHEN covered.n_z_scores = covered.n_needed THEN covered.z_score END AS z_score,
         CASE WHEN covered.n_collections = covered.n_needed THEN covered.mean_rank END AS mean_rank,
-        CASE WHEN covered.n_collections = covered.n_needed THEN covered.prompt_chars END AS prompt_chars,
-        CASE WHEN covered.n_collections = covered.n_needed THEN covered.response_chars END AS response_chars
+        CASE WHEN covered.n_answered = covered.n_needed THEN covered.prompt_chars END AS prompt_chars,
+        CASE WHEN covered.n_answered = covered.n_needed THEN covered.response_chars END AS response_chars
     FROM covered
 ),
 

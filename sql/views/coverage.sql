@@ -8,11 +8,13 @@
 -- column baseline: The memory system.
 -- column group_id: The five keys joined by '/'; NULL where not published.
 -- column status: not_published: the archive does not name the group; invalid: its numbers mean nothing, whatever
---     else; else as in results: complete, partial, stale or quarantined.
--- column load_status: complete, partial, stale or quarantined, for an invalid group too; NULL where not published.
--- column has_predictions: Whether there are responses.
--- column has_evaluations: Whether there are evaluated samples.
--- column has_summary: Whether there are published numbers of the group.
+--     else; else as in load_status.
+-- column load_status: complete: every file that the archive names for the group is loaded, be it a summary alone, so
+--     that it is the columns has_ that say what there is; partial: a named file is not there; stale: the last good
+--     version is shown; quarantined: there is no good version. NULL where not published.
+-- column has_predictions: Whether there are responses, from predict.json.
+-- column has_evaluations: Whether there are evaluated samples, from evaluate_details.json.
+-- column has_summary: Whether there are published numbers of the group, from summary.json.
 -- column protocols: The protocols that the group was scored by, joined by ','; NULL where by none.
 -- column n_predictions: Number of responses; NULL where there is no predict.json.
 -- column n_evaluations: Number of records in evaluate_details.json; NULL where that file is not there.

@@ -5,8 +5,9 @@
 -- column severity: The gravest that it found: error, data is missing or wrong; warning, read with care; info, good to
 --     know.
 -- column n_groups: Groups concerned, as far as findings name them.
--- column n_samples: Samples concerned, as far as findings name them.
--- column n_findings: Findings, of which one may stand for many samples.
+-- column n_rows: Rows of tables that failed the check, also those that no finding names; NULL where it is not about rows.
+-- column n_findings: Rows of the table findings: one for each group or thing concerned, and for a check of rows one more
+--     that sums it up over all groups.
 -- column n_errors: Findings of severity error.
 -- column n_warnings: Findings of severity warning.
 -- column n_infos: Findings of severity info.
@@ -21,14 +22,8 @@ SELECT
         END AS VARCHAR
     ) AS severity,
     CAST(COUNT(DISTINCT findings.group_id) AS BIGINT) AS n_groups,
-    CAST(
-        COUNT(
-            DISTINCT CASE
-                WHEN findings.test_idx IS NOT NULL
-                    THEN STRUCT_PACK(g := findings.group_id, d := findings.dataset, i := findings.test_idx)
-            END
-        ) AS BIGINT
-    ) AS n_samples,
+    -- A finding without a group sums up those of the groups, some of which have none of their own.
+    CAST(SUM(findings.n_rows) FILTER (WHERE findings.group_id IS NULL) AS BIGINT) AS n_rows,
     CAST(COUNT(*) AS BIGINT) AS n_findings,
     CAST(COUNT(*) FILTER (WHERE findings.severity = 'error') AS BIGINT) AS n_errors,
     CAST(COUNT(*) FILTER (WHERE findings.severity = 'warning') AS BIGINT) AS n_warnings,

@@ -14,6 +14,8 @@
 -- column n_scores: Number of scores, published or derived.
 -- column n_not_finite: How many of the scores are NaN or infinite; every mean leaves them out.
 -- column n_failed: Number of scores whose generation or judge call failed; NULL where that is known of none.
+-- column n_out_of_scale: Number of scores outside of the dataset's documented range; NULL where that is known of none,
+--     as where the range is unknown. They are in every number here as published.
 -- column origin: published: the scores are those of summary.details; derived: the dataset's main metric, as there are
 --     no details; NULL where there is no score.
 -- column every_score_published: Whether the score of every evaluated sample is there, as published and finite. Only
@@ -55,6 +57,7 @@ WITH sources AS (
         scores.is_finite,
         scores.origin,
         scores.failed,
+        scores.out_of_scale,
         CAST(NULL AS DOUBLE) AS average,
         CAST(NULL AS DOUBLE) AS minmax_average,
         CAST(NULL AS DOUBLE) AS z_average
@@ -77,6 +80,7 @@ WITH sources AS (
         CAST(NULL AS BOOLEAN) AS is_finite,
         CAST(NULL AS VARCHAR) AS origin,
         CAST(NULL AS BOOLEAN) AS failed,
+        CAST(NULL AS BOOLEAN) AS out_of_scale,
         CAST(NULL AS DOUBLE) AS average,
         CAST(NULL AS DOUBLE) AS minmax_average,
         CAST(NULL AS DOUBLE) AS z_average
@@ -101,6 +105,7 @@ WITH sources AS (
         CAST(NULL AS BOOLEAN) AS is_finite,
         CAST(NULL AS VARCHAR) AS origin,
         CAST(NULL AS BOOLEAN) AS failed,
+        CAST(NULL AS BOOLEAN) AS out_of_scale,
         published.average,
         published.minmax_average,
         published.z_average
@@ -134,6 +139,8 @@ by_dataset AS (
         COUNT(sources.minmax_score) AS n_normalized,
         COUNT(sources.failed) AS n_judged,
         COUNT(*) FILTER (WHERE sources.failed) AS n_failed,
+        COUNT(sources.out_of_scale) AS n_of_known_scale,
+        COUNT(*) FILTER (WHERE sources.out_of_scale) AS n_out_of_scale,
         MIN(sources.origin) AS origin,
         COUNT(sources.score) FILTER (WHERE sources.is_finite) AS n,
         AVG(sources.score) FILTER (WHERE sources.is_finite) AS mean,
@@ -173,6 +180,7 @@ checked AS (
         by_dataset.n_scores,
         by_dataset.n_not_finite,
         CASE WHEN by_dataset.n_judged > 0 THEN by_dataset.n_failed END AS n_failed,
+        CASE WHEN by_dataset.n_of_known_scale > 0 THEN by_dataset.n_out_of_scale END AS n_out_of_scale,
         by_dataset.origin,
         (
             by_dataset.n_scores > 0
@@ -215,6 +223,7 @@ SELECT
     CAST(checked.n_scores AS BIGINT) AS n_scores,
     CAST(checked.n_not_finite AS BIGINT) AS n_not_finite,
     CAST(checked.n_failed AS BIGINT) AS n_failed,
+    CAST(checked.n_out_of_scale AS BIGINT) AS n_out_of_scale,
     checked.origin,
     checked.every_score_published,
     CAST(checked.n AS BIGINT) AS n,

@@ -24,6 +24,8 @@
 -- column n_failed: Number of responses that failed: the runner's error text, empty or null.
 -- column failed_share: n_failed / n_predictions.
 -- column n_failed_scores: Number of scores whose generation or judge call failed; NULL where that is known of none.
+-- column n_out_of_scale: Number of scores outside of their dataset's documented range, which all numbers count as
+--     published; NULL where that is known of none.
 -- column status: complete, partial, stale (the last good version is shown) or quarantined (there is no good version).
 -- column validity: valid, suspect or invalid; NULL where there is nothing to judge by. The numbers of an invalid
 --     group mean nothing.
@@ -61,6 +63,7 @@ from_samples AS (
         SUM(per_dataset.n_scores) AS n_scores,
         SUM(per_dataset.n_not_finite) AS n_not_finite,
         SUM(per_dataset.n_failed) AS n_failed_scores,
+        SUM(per_dataset.n_out_of_scale) AS n_out_of_scale,
         MIN(CASE WHEN per_dataset.every_score_published THEN 1 ELSE 0 END) = 1 AS every_score_published
     FROM dataset_results AS per_dataset
     GROUP BY
@@ -103,6 +106,7 @@ SELECT
         END AS DOUBLE
     ) AS failed_share,
     CAST(from_samples.n_failed_scores AS BIGINT) AS n_failed_scores,
+    CAST(from_samples.n_out_of_scale AS BIGINT) AS n_out_of_scale,
     group_protocols.status,
     group_protocols.validity,
     group_protocols.validity_reasons,
