@@ -87,6 +87,8 @@ class TestQuery:
         out = mbw("query", "SELECT * FROM result_groups ORDER BY ALL")
         parts = re.sub("\x1b\\[[01]m", "", out).split("\n\n")
         assert len(parts) > 5
+        titles = [part.split("\n", 1)[0].split() for part in parts[1:]]
+        assert all("baseline" in names for names in titles if len(names) > 1)
         for part in parts:
             assert max(map(len, part.splitlines())) <= 50 or len(part.split("\n", 1)[0].split()) == 1
         assert sum("first_revision" in part.split() for part in parts) == 1

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 FORMATS = ("table", "csv", "json", "markdown", "latex", "parquet")
 #: Which format a file's ending asks for.
 ENDINGS = {".csv": "csv", ".json": "json", ".md": "markdown", ".tex": "latex", ".parquet": "parquet"}
+#: What tells rows apart where a table is too wide for a terminal, in the order of the tables' columns.
+LEADING = (
+    *("backbone", "split", "collection", "baseline"),
+    *("dataset_group", "dataset", "test_idx", "check", "name", "metric"),
+)
 _FETCH_ROWS = 10_000
 
 

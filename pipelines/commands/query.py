@@ -7,9 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from pipelines.commands.arguments import DONE, add_warehouse, warehouse_of
-from pipelines.commands.output import QueryResult, add_output, check_output, fitted, write_result
+from pipelines.commands.output import LEADING, QueryResult, add_output, check_output, fitted, write_result
 from pipelines.errors import MemoryBenchWarehouseError, UsageError
-from schemas.model import KEYS
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -17,10 +16,9 @@ if TYPE_CHECKING:
 HELP = "run an SQL query on the warehouse's tables and views"
 DESCRIPTION = (
     "Runs one SQL query (DuckDB's dialect) on the published tables and views; `FROM prompts` reads the prompts. The "
-    "query can read nothing outside of the warehouse and can change nothing."
+    "query can read nothing outside of the warehouse and can change nothing. A table that is too wide for the terminal "
+    "goes on below itself."
 )
-#: What tells rows apart where a table is too wide for a terminal; without any of these it is the first column.
-LEADING = (*KEYS, "group_id", "protocol", "dataset_group", "dataset", "test_idx", "metric", "check", "name")
 _SPACE = r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*"
 _COMMENTS = re.compile(_SPACE, re.DOTALL)
 _EXPLAIN = re.compile(rf"EXPLAIN\b{_SPACE}(?:(?:ANALY[SZ]E\b|\([^()]*\)){_SPACE})*", re.DOTALL | re.IGNORECASE)

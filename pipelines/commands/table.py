@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.commands.arguments import DONE, add_warehouse, warehouse_of
 from pipelines.commands.output import (
+    LEADING,
     QueryResult,
     Result,
     add_output,
@@ -34,8 +35,6 @@ DESCRIPTION = (
 )
 DIGITS = 4
 DECIMALS = 4
-#: What tells rows apart where a table is too wide for a terminal.
-LEADING = ("collection", "baseline", "dataset_group", "dataset", "test_idx", "name", "metric")
 
 
 def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
