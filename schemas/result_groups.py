@@ -44,8 +44,9 @@ TABLE = Table(
         Column(
             "validity",
             "text",
-            "valid, suspect or invalid, by the thresholds in pipelines/normalize/validity.py; NULL where there are "
-            "neither predictions nor scores to judge by. An invalid group is left out of rankings, ratings and gains.",
+            "valid, suspect or invalid, by the thresholds in pipelines/normalize/validity.py; NULL (unknown) "
+            "where nothing speaks against the group and there are no responses to judge by. An invalid group is left "
+            "out of rankings, ratings and gains.",
             nullable=True,
             values=VALIDITIES,
         ),

@@ -38,7 +38,13 @@ FAILED = "Error: Unable to generate response."
             id="out of scale",
         ),
         pytest.param({"n_predictions": None, "n_scores": 0}, None, [], id="nothing to judge by"),
-        pytest.param({"n_predictions": None, "n_scores": 3}, "valid", [], id="scores alone"),
+        pytest.param({"n_predictions": None, "n_scores": 3}, None, [], id="scores alone"),
+        pytest.param(
+            {"n_predictions": None, "n_scores": 3, "n_out_of_scale": 1},
+            "suspect",
+            ["1 score lies outside its dataset's range"],
+            id="scores alone, one of them out of scale",
+        ),
     ],
 )
 def test_a_group_is_judged(facts: dict[str, Any], value: str | None, reasons: list[str]) -> None:

@@ -18,7 +18,7 @@ CONSTANT_MIN_RESPONSES = 5
 
 @dataclass(frozen=True)
 class Validity:
-    """`value` is None where there are no predictions and no scores to judge by."""
+    """`value` is None where nothing speaks against the group and no predictions speak for it."""
 
     value: str | None
     reasons: tuple[str, ...] = ()
@@ -45,6 +45,6 @@ def judge(facts: GroupFacts) -> Validity:
         lie = "score lies outside its" if facts.n_out_of_scale == 1 else "scores lie outside their"
         reasons.append(f"{facts.n_out_of_scale} {lie} dataset's range")
     reasons += facts.scale_doubts
-    if not facts.n_predictions and not facts.n_scores:
-        return Validity(None)
-    return Validity("invalid" if invalid else "suspect" if reasons else "valid", tuple(reasons))
+    # Scores alone do not say whether the responses failed: an error text is scored like an answer.
+    sound = "valid" if facts.n_predictions else None
+    return Validity("invalid" if invalid else "suspect" if reasons else sound, tuple(reasons))

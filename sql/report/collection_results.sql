@@ -17,7 +17,7 @@
 -- column rating_high: Upper end of it.
 -- column rank_low: The best rank by rating that the intervals allow.
 -- column rank_high: The worst rank by rating that the intervals allow.
--- column validity: Of the group: valid, suspect or invalid; missing where there is nothing to judge by.
+-- column validity: Of the group: valid, suspect or invalid; missing (unknown) where there are no responses to judge by.
 -- column excluded: Why the system is not ranked.
 SELECT
     rankings.experiment,

@@ -23,7 +23,7 @@
 -- column minmax_high: minmax_difference and 1.96 standard errors.
 -- column difference: Mean difference of the scores in the dataset's own unit, first minus second.
 -- column is_invalid: Whether one of the two groups is invalid.
--- column is_unknown: Whether the validity of one of the two groups is unknown: there is nothing to judge by.
+-- column is_unknown: Whether the validity of one of the two groups is unknown: there are no responses to judge by.
 WITH {paired}
 
 SELECT

@@ -18,7 +18,7 @@
 -- column other_score: The score of the second system.
 -- column minmax_difference: Difference of the min-max scores, first minus second.
 -- column is_invalid: Whether one of the two groups is invalid.
--- column is_unknown: Whether the validity of one of the two groups is unknown: there is nothing to judge by.
+-- column is_unknown: Whether the validity of one of the two groups is unknown: there are no responses to judge by.
 WITH {paired},
 
 placed AS (

@@ -13,8 +13,8 @@
 -- column baseline: The memory system.
 -- column bin: The bin's number, from 0.
 -- column bin_low: Smallest score of the bin.
--- column bin_high: Largest score of the bin, which belongs to the next one unless it is the last; equal to bin_low where
---     a bin is one score.
+-- column bin_high: Largest score of the bin, which belongs to the next one unless it is the last; equal to bin_low
+--     where a bin is one score.
 -- column n: Scores in the bin; a bin without any has no row.
 -- column share: n as a share of the system's scores on the dataset.
 -- column is_invalid: Whether the group is invalid.

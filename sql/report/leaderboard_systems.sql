@@ -10,7 +10,8 @@
 -- column backbone: The language model that answers.
 -- column baseline: The memory system.
 -- column mean_weighted_average: Mean of the published weighted_average over the split's collections.
--- column n_unknown: Collections in which the validity of the system's group is unknown: there is nothing to judge by.
+-- column n_unknown: Collections in which the validity of the system's group is unknown: there are no responses to judge
+--     by.
 -- column rating: Overall Bradley-Terry rating; 100 points are a win rate of 64 %. Of valid groups only, always.
 -- column rating_low: Lower end of its 95 % interval.
 -- column rating_high: Upper end of it.

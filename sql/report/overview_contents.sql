@@ -15,7 +15,7 @@
 -- column n_failed: Responses that are the runner's error text, empty or null.
 -- column n_invalid: Groups of which more than half of the responses failed; their numbers mean nothing.
 -- column n_suspect: Groups to be read with care.
--- column n_unknown: Groups whose validity is unknown: there are no samples to judge by.
+-- column n_unknown: Groups whose validity is unknown: there are no responses to judge by.
 -- column n_summary_only: Groups with published numbers and without responses.
 -- column n_not_complete: Groups that are partial, stale or quarantined.
 -- column n_not_published: Combinations of a system and a collection that the archive does not name.

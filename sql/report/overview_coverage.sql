@@ -9,9 +9,10 @@
 -- column split: How datasets are collected: domain or task.
 -- column collection: The collection of datasets inside the split.
 -- column status: complete, partial, stale, quarantined, invalid or not_published.
--- column has_predictions: Whether there are responses; a group with a summary and no responses is published numbers alone.
+-- column has_predictions: Whether there are responses; a group with a summary and no responses is published numbers
+--     alone.
 -- column has_summary: Whether there are published numbers of the group.
--- column validity: valid, suspect or invalid; missing where there is nothing to judge by.
+-- column validity: valid, suspect or invalid; missing (unknown) where there are no responses to judge by.
 -- column validity_reasons: Why the group is suspect or invalid.
 -- column protocols: The protocols that the group was scored by.
 -- column n_predictions: Number of responses.

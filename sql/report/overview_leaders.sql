@@ -11,7 +11,8 @@
 -- column rank: Rank by mean_weighted_average over all collections of the split.
 -- column n_ranked: Systems that are ranked.
 -- column mean_weighted_average: Mean of weighted_average over the split's collections.
--- column n_unknown: Collections in which the validity of the system's group is unknown: there is nothing to judge by.
+-- column n_unknown: Collections in which the validity of the system's group is unknown: there are no responses to judge
+--     by.
 -- column rating: Overall Bradley-Terry rating.
 -- column rating_low: Lower end of its 95 % interval.
 -- column rating_high: Upper end of it.

@@ -6,13 +6,14 @@
 -- column check: The check.
 -- column severity: The gravest that it found: error, data is missing or wrong; warning, read with care; info, good to
 --     know.
--- column n_findings: Rows of the table findings: one for each group or thing concerned, and for a check of rows one more
---     that sums it up over all groups.
+-- column n_findings: Rows of the table findings: one for each group or thing concerned, and for a check of rows one
+--     more that sums it up over all groups.
 -- column n_errors: Findings of severity error.
 -- column n_warnings: Findings of severity warning.
 -- column n_infos: Findings of severity info.
 -- column n_groups: Groups concerned, as far as findings name them.
--- column n_rows: Rows of tables that failed the check, also those that no finding names; NULL where it is not about rows.
+-- column n_rows: Rows of tables that failed the check, also those that no finding names; NULL where it is not about
+--     rows.
 -- column example: The message of one of them.
 SELECT
     data_quality."check",

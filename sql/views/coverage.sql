@@ -19,7 +19,7 @@
 -- column n_predictions: Number of responses; NULL where there is no predict.json.
 -- column n_evaluations: Number of records in evaluate_details.json; NULL where that file is not there.
 -- column n_scores: Number of scores, all protocols together; NULL where nothing is loaded.
--- column validity: valid, suspect or invalid; NULL where there is nothing to judge by.
+-- column validity: valid, suspect or invalid; NULL (unknown) where there are no responses to judge by.
 -- column validity_reasons: Why the group is suspect or invalid.
 WITH backbones AS (
     SELECT DISTINCT

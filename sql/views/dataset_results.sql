@@ -37,8 +37,8 @@
 -- column max: The publisher's constant, the largest score.
 -- column mu: The publisher's constant, the mean score.
 -- column sigma: The publisher's constant, the standard deviation of the scores.
--- column validity: Of the whole group: valid, suspect or invalid; NULL where there is nothing to judge by. The
---     numbers of an invalid group mean nothing.
+-- column validity: Of the whole group: valid, suspect or invalid; NULL (unknown) where there are no responses to judge
+--     by. The numbers of an invalid group mean nothing.
 WITH sources AS (
     SELECT
         scores.experiment,

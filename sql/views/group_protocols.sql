@@ -10,7 +10,7 @@
 -- column protocol: How responses were scored: metrics or llm_judge. NULL, in the one row of the group, where it was
 --     not scored at all.
 -- column status: complete, partial, stale (the last good version is shown) or quarantined (there is no good version).
--- column validity: valid, suspect or invalid; NULL where there is nothing to judge by.
+-- column validity: valid, suspect or invalid; NULL (unknown) where there are no responses to judge by.
 -- column validity_reasons: Why the group is suspect or invalid.
 -- column n_predictions: Number of responses; NULL where there is no predict.json.
 -- column n_failed: Number of responses that failed: the runner's error text, empty or null.

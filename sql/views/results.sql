@@ -27,8 +27,8 @@
 -- column n_out_of_scale: Number of scores outside of their dataset's documented range, which all numbers count as
 --     published; NULL where that is known of none.
 -- column status: complete, partial, stale (the last good version is shown) or quarantined (there is no good version).
--- column validity: valid, suspect or invalid; NULL where there is nothing to judge by. The numbers of an invalid
---     group mean nothing.
+-- column validity: valid, suspect or invalid; NULL (unknown) where there are no responses to judge by. The numbers of
+--     an invalid group mean nothing.
 -- column validity_reasons: Why the group is suspect or invalid.
 -- column first_revision: The source's revision in which this content first appeared.
 -- column relative_dir: The group's folder inside the archive.
