@@ -14,9 +14,9 @@ SPARK = "spark"
 ENGINES = (LOCAL, SPARK)
 
 
-def default_source() -> str:
-    """MBW_SOURCE, or the bundled sample."""
-    return os.environ.get("MBW_SOURCE") or SAMPLE
+def default_source(otherwise: str = SAMPLE) -> str:
+    """MBW_SOURCE, or `otherwise`: the bundled sample."""
+    return os.environ.get("MBW_SOURCE") or otherwise
 
 
 def default_warehouse() -> Path:

@@ -19,7 +19,7 @@ from typing import Any
 
 from pipelines.archive.groups import ArchiveGroup, Listing
 from pipelines.archive.source import Source
-from pipelines.config import LOCAL, SPARK, BuildOptions
+from pipelines.config import LOCAL, SAMPLE, SPARK, BuildOptions
 from pipelines.errors import SourceError, UsageError, WarehouseError
 from pipelines.findings import Finding
 from pipelines.load import assembly
@@ -71,6 +71,8 @@ class RefreshReport:
     findings: list[Finding] = field(default_factory=list)
     #: What went wrong once the snapshot was published, in sentences.
     warnings: list[str] = field(default_factory=list)
+    #: Where what was published before came from; None where nothing was.
+    previous_source: str | None = None
     bytes_read: int = 0
     #: How long each step took.
     seconds: dict[str, float] = field(default_factory=dict)
@@ -162,6 +164,12 @@ class RefreshRun:
             if name not in KEYS:
                 raise UsageError(f"--select {name}=… is not one of the keys: {', '.join(KEYS)}")
         previous = self.warehouse.current()
+        self.report.previous_source = previous.info.source if previous else None
+        if self.source.name == SAMPLE and self.report.previous_source not in (None, SAMPLE):
+            raise WarehouseError(
+                f"{self.warehouse.root} holds results of {self.report.previous_source}, and the generated sample would "
+                "take their place. Name the source (--source or MBW_SOURCE), or another warehouse for the sample."
+            )
         if previous is not None and previous.info.format != FORMAT:
             previous = None  # made by another version of this program: nothing of it can be carried over
         rows = assembly.result_group_rows(previous.parquet) if previous else {}

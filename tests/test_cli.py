@@ -404,6 +404,7 @@ class TestBuild:
         mbw = Mbw(tmp_path / "warehouse", capsys)
         out = mbw("build", "--source", str(archive.root), "--jobs", "1")
         assert "4 complete; 4 added, 0 changed, 0 removed\n" in out
+        assert "\nvalidity   1 invalid, 3 valid\n" in out
         assert "12 predictions, " in out
         assert "\nweighted_average, as published\n\nQwen3-32B\n" in out
         assert "0.3333!" in out
@@ -411,6 +412,20 @@ class TestBuild:
         again = mbw("build", "--source", str(archive.root))
         assert "(unchanged, nothing to publish, snapshot 000001)" in again
         assert "0 added, 0 changed, 0 removed" in again
+
+    def test_the_sample_takes_the_place_of_nothing_else(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.delenv("MBW_SOURCE", raising=False)
+        archive, moved = archive_in(tmp_path / "archive"), archive_in(tmp_path / "moved")
+        mbw = Mbw(tmp_path / "warehouse", capsys)
+        mbw("build", "--source", str(archive.root), "--jobs", "1")
+        for command in (["build"], ["build", "--source", "sample", "--full"]):
+            mbw(*command, status=1)
+            assert f"holds results of {archive.root}, and the generated sample would take their place" in mbw.err
+        assert json.loads(mbw("status", "--json"))["snapshot"] == "000001"
+        assert f"\nsource     {moved.root} at " in (out := mbw("build", "--source", str(moved.root)))
+        assert f"(before: {archive.root})\n" in out
 
     def test_quarantined_groups_end_with_3_and_say_why(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]

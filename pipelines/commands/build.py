@@ -158,6 +158,7 @@ def _option(args: argparse.Namespace) -> str:
 def build_summary(report: RefreshReport, root: Path, seconds: float) -> dict[str, Any]:
     """What a build did, as JSON has it. Rows are counted over the whole warehouse, prompts apart."""
     from pipelines.client.reader import SnapshotReader
+    from pipelines.commands.status import counted
     from pipelines.load.snapshots import snapshot_size
     from schemas import TABLES
 
@@ -166,20 +167,25 @@ def build_summary(report: RefreshReport, root: Path, seconds: float) -> dict[str
             f"SELECT '{t.name}', count(*) FROM {t.name}" for t in TABLES.values() if t.in_database
         )
         rows = dict(reader.rows(counts))
+        validity = counted(reader, "result_groups", "validity")
+        [(derived,)] = reader.rows("SELECT count(*) FROM sample_scores WHERE origin = 'derived'")
         size = snapshot_size(reader.snapshot.path)
         snapshot = reader.snapshot.path.name
     return {
         "warehouse": str(root),
         "source": report.source,
+        "previous_source": report.previous_source,
         "revision": report.revision,
         "published": report.published is not None,
         "snapshot": snapshot,
         "needs_attention": report.needs_attention,
         "groups": dict(sorted(report.groups_by_status.items())),
+        "validity": validity,
         "added": report.added,
         "changed": report.changed,
         "removed": report.removed,
         "rows": rows,
+        "derived_scores": derived,
         "findings": dict(sorted(Counter(finding.severity for finding in report.findings).items())),
         "first_findings": [finding_text(finding) for finding in worst(report.findings)],
         "bytes_read": report.bytes_read,
@@ -212,12 +218,16 @@ def print_summary(summary: dict[str, Any], root: Path) -> None:
 
     size, rows = summary["bytes"], summary["rows"]
     done = "published" if summary["published"] else "unchanged, nothing to publish"
+    before = summary["previous_source"]
+    moved = f" (before: {source_text(before)})" if before not in (None, summary["source"]) else ""
+    derived = f" ({summary['derived_scores']:,} of them derived)" if summary["derived_scores"] else ""
     lines = {
         "warehouse": f"{summary['warehouse']} ({done}, snapshot {summary['snapshot']})",
-        "source": f"{source_text(summary['source'])} at {summary['revision']}",
+        "source": f"{source_text(summary['source'])} at {summary['revision']}{moved}",
         "groups": f"{listed(summary['groups'])}; {len(summary['added'])} added, {len(summary['changed'])} changed, "
         f"{len(summary['removed'])} removed",
-        "rows": f"{rows['predictions']:,} predictions, {rows['sample_scores']:,} scores, "
+        "validity": listed(summary["validity"]),
+        "rows": f"{rows['predictions']:,} predictions, {rows['sample_scores']:,} scores{derived}, "
         f"{rows['sample_metrics']:,} metrics, {sum(rows.values()):,} in all",
         "size": f"database {size_text(size['database'])}, Parquet {size_text(sum(size['parquet'].values()))}",
         "time": f"{summary['seconds']:.1f} s, {size_text(summary['bytes_read'])} read",

@@ -62,15 +62,16 @@ def warehouse_status(reader: SnapshotReader, now: datetime) -> dict[str, Any]:
         "checked": None if checked is None else {"revision": checked.revision, "at": checked.at},
         "checked_seconds_ago": _age(checked.at if checked else None, now),
         "age_seconds": _age(refresh.get("ended"), now),
-        "groups": _counts(reader, "result_groups", "status"),
-        "validity": _counts(reader, "result_groups", "validity"),
-        "findings": _counts(reader, "findings", "severity"),
+        "groups": counted(reader, "result_groups", "status"),
+        "validity": counted(reader, "result_groups", "validity"),
+        "findings": counted(reader, "findings", "severity"),
         "bytes": snapshot_size(reader.snapshot.path),
         "last_refresh": _with_versions(refresh),
     }
 
 
-def _counts(reader: SnapshotReader, table: str, column: str) -> dict[str, int]:
+def counted(reader: SnapshotReader, table: str, column: str) -> dict[str, int]:
+    """How many rows of a table have each value of a column."""
     rows = reader.rows(f"SELECT coalesce({column}, 'unknown'), count(*) FROM {table} GROUP BY ALL ORDER BY ALL")
     return dict(rows)
 

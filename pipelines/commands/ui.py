@@ -32,7 +32,10 @@ _STOPPING = f"mbw: stopping… (up to {_PATIENCE:.0f} s)\n".encode()
 def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("ui", help=HELP, description=DESCRIPTION)
     parser.add_argument(
-        "--source", metavar="SOURCE", help="what a refresh reads, as for mbw build (default: MBW_SOURCE, else sample)"
+        "--source",
+        metavar="SOURCE",
+        help="what a refresh reads, as for mbw build (default: MBW_SOURCE, else what the warehouse was "
+        "built from, else sample)",
     )
     add_warehouse(parser)
     parser.add_argument(
@@ -53,11 +56,13 @@ def run(args: argparse.Namespace) -> int:
     warehouse = Warehouse(warehouse_of(args))
     warehouse.create()
     home = prepare_home(warehouse.root)
+    published = warehouse.current()
+    source = args.source or default_source(*([published.info.source] if published else []))
     environment = {
         **os.environ,
         "DAGSTER_HOME": str(home),
         "MBW_WAREHOUSE": str(warehouse.root),
-        "MBW_SOURCE": _absolute(args.source or default_source()),
+        "MBW_SOURCE": _absolute(source),
         "DAGSTER_DISABLE_TELEMETRY": "1",
     }
     command = [sys.executable, "-W", "ignore", "-m", "dagster", "dev", "--module-name", MODULE]
