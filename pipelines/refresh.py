@@ -140,6 +140,7 @@ class RefreshRun:
         with warehouse_lock(warehouse.root):
             before = warehouse.published()
             try:
+                warehouse.adopt()
                 yield cls(source, warehouse, options or BuildOptions(), progress or Progress())
             except OSError as error:
                 raise _storage_error(warehouse, error, warehouse.published() != before) from error
@@ -191,6 +192,9 @@ class RefreshRun:
         gone = [group_id for group_id in rows if group_id not in seen]
         removed = [group_id for group_id in gone if self._selected(rows[group_id])]
         kept += [group_id for group_id in gone if not self._selected(rows[group_id])]
+        if not removed and not any(self._selected(group.key._asdict()) for group in listing.groups):
+            chosen = ", ".join(f"{name}={value}" for name, value in self.options.select)
+            raise UsageError(f"--select: no group of {self.source.name} has {chosen}")
         self._plan = Plan(listing, previous, rows, to_load, kept, removed)
         return self._plan
 

@@ -461,6 +461,9 @@ class TestBuild:
             (["--select", "split"], "expected KEY=VALUE, found 'split'"),
             (["--jobs", "0"], "invalid positive value"),
             (["--sourc", "sample"], "unrecognized arguments"),
+            (["--source", ""], "argument --source: must not be empty"),
+            (["--warehouse", ""], "argument --warehouse: must not be empty"),
+            (["--select", "baseline=a_mm"], "has baseline=a_mm"),
         ],
     )
     def test_usage(self, tmp_path: Path, capsys: pytest.CaptureFixture[str], argv: list[str], message: str) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from pipelines.archive.local import LocalSource
 from pipelines.config import BuildOptions
-from pipelines.errors import WarehouseError, WarehouseLocked
+from pipelines.errors import SourceError, UsageError, WarehouseError, WarehouseLocked
 from pipelines.load.lock import warehouse_lock
 from pipelines.load.snapshots import Warehouse
 from pipelines.refresh import RefreshRun
@@ -202,10 +202,67 @@ def test_a_second_build_stops_at_once_and_says_who_holds_the_lock(archive: Handm
     assert build(archive.root, warehouse.root).published is not None
 
 
-def test_a_folder_with_other_things_of_our_names_is_refused(archive: HandmadeArchive, tmp_path: Path) -> None:
-    (tmp_path / "warehouse" / "parquet").mkdir(parents=True)
+@pytest.mark.parametrize("place", ["parquet/mine", "current/mine", "snapshots/holiday/mine", "snapshots/mine"])
+def test_a_folder_with_other_things_of_our_names_is_refused(
+    archive: HandmadeArchive, tmp_path: Path, place: str
+) -> None:
+    mine = tmp_path / "warehouse" / place
+    mine.parent.mkdir(parents=True)
+    mine.write_text("precious")
     with pytest.raises(WarehouseError, match="is in the way and was not made by this program"):
         build(archive.root, tmp_path / "warehouse")
+    assert mine.read_text() == "precious"
+
+
+def test_snapshots_that_are_a_link_are_refused(archive: HandmadeArchive, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere" / "000001").mkdir(parents=True)
+    (tmp_path / "warehouse").mkdir()
+    (tmp_path / "warehouse" / "snapshots").symlink_to("../elsewhere")
+    with pytest.raises(WarehouseError, match="snapshots is in the way"):
+        build(archive.root, tmp_path / "warehouse")
+    assert (tmp_path / "elsewhere" / "000001").is_dir()
+
+
+def test_other_files_in_the_folder_stay(archive: HandmadeArchive, tmp_path: Path) -> None:
+    (tmp_path / "warehouse").mkdir()
+    for name in (".draft.new", "notes.txt"):
+        (tmp_path / "warehouse" / name).write_text("precious")
+    build(archive.root, tmp_path / "warehouse")
+    for name in (".draft.new", "notes.txt"):
+        assert (tmp_path / "warehouse" / name).read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", ["w[1]", "w?", "w*"])
+def test_a_path_that_duckdb_takes_for_a_pattern_is_refused(archive: HandmadeArchive, tmp_path: Path, name: str) -> None:
+    with pytest.raises(WarehouseError, match="in a path for a pattern"):
+        build(archive.root, tmp_path / name)
+    assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("dangling", [False, True], ids=["no link", "a link to nothing"])
+def test_the_newest_whole_snapshot_is_published_again_where_the_link_is_lost(
+    archive: HandmadeArchive, tmp_path: Path, dangling: bool
+) -> None:
+    root = tmp_path / "warehouse"
+    for index in (3, 4):
+        archive.write(archive.root / folder(A_MEM) / "predict.json", [prediction("NFCats", index, "An answer.")])
+        build(archive.root, root)
+    before = content(root)
+    (root / "current").unlink()
+    if dangling:
+        (root / "current").symlink_to("snapshots/000009")
+    (root / "snapshots" / "000003").mkdir()  # what is left of a third
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SourceError):
+        build(tmp_path / "empty", root)
+    assert content(root) == before
+    assert build(archive.root, root).published is None
+    assert sorted(path.name for path in (root / "snapshots").iterdir()) == ["000001", "000002"]
+
+
+def test_a_selection_of_nothing_is_an_error(archive: HandmadeArchive, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no group of .* has baseline=a_mm"):
+        build(archive.root, tmp_path / "warehouse", select=(("baseline", "a_mm"),))
 
 
 def test_the_same_rows_come_from_one_process_and_from_two(generated_archive: Path, tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ class SnapshotReader:
         if self.snapshot.info.format != FORMAT:
             raise WarehouseError(
                 f"{self.warehouse.root} was built by another version of this program. Build it again with: mbw build "
-                f"--warehouse {self.warehouse.root}"
+                f"--source {self.snapshot.info.source} --warehouse {self.warehouse.root}"
             )
         # The file is attached to a database in memory, so that nothing about it depends on who else in this process
         # has it open, and so that views of a session have a place to live.
@@ -63,7 +63,9 @@ class SnapshotReader:
             self._connection.execute(f"ATTACH {literal(str(self.snapshot.database))} AS {CATALOG} (READ_ONLY)")
         except (OSError, duckdb.Error) as error:
             self._connection.close()
-            raise WarehouseError(f"{self.snapshot.database} cannot be opened: {error}. Build it again.") from error
+            raise WarehouseError(
+                f"{self.snapshot.database} cannot be opened: {error}. Build it again with --full."
+            ) from error
         self._locked = False
 
     def __enter__(self) -> Self:

@@ -17,7 +17,7 @@ def add_warehouse(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--warehouse",
         metavar="DIR",
-        type=Path,
+        type=folder,
         help="the warehouse's folder (default: MBW_WAREHOUSE, else ./warehouse)",
     )
 
@@ -32,6 +32,18 @@ def warehouse_of(args: argparse.Namespace) -> Path:
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="write the result as JSON, for machines")
+
+
+def named(text: str) -> str:
+    """A name that is not empty: a variable of a script that is not set must not stand for a default."""
+    if not text:
+        raise argparse.ArgumentTypeError("must not be empty")
+    return text
+
+
+def folder(text: str) -> Path:
+    """A folder, by a path that is not empty."""
+    return Path(named(text))
 
 
 def positive(text: str) -> int:

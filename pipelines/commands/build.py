@@ -17,6 +17,7 @@ from pipelines.commands.arguments import (
     add_warehouse,
     is_interrupt,
     key_value,
+    named,
     positive,
     warehouse_of,
 )
@@ -49,6 +50,7 @@ def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--source",
         metavar="sample|PATH|hf://datasets/OWNER/NAME[@REV]",
+        type=named,
         help="the archive: the bundled sample, a folder, or a dataset on the Hub (default: MBW_SOURCE, else sample)",
     )
     add_warehouse(parser)

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.commands.arguments import DONE, FAILED, add_warehouse, positive, warehouse_of
+from pipelines.commands.arguments import DONE, FAILED, add_warehouse, named, positive, warehouse_of
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -34,6 +34,7 @@ def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--source",
         metavar="SOURCE",
+        type=named,
         help="what a refresh reads, as for mbw build (default: MBW_SOURCE, else what the warehouse was "
         "built from, else sample)",
     )

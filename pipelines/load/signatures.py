@@ -18,9 +18,7 @@ from pipelines.archive.groups import ArchiveGroup
 from pipelines.archive.json_reader import dumps, loads
 from pipelines.errors import BadRecord
 from pipelines.load.group_loader import LoadedGroup
-from pipelines.load.snapshots import UNFINISHED
-
-FILE = ".signatures.json"
+from pipelines.load.snapshots import SIGNATURES, unfinished
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class SignatureCache:
     """File path and signature to digest, for one warehouse. Read when made, written by `save`."""
 
     def __init__(self, root: Path) -> None:
-        self._path = root / FILE
+        self._path = root / SIGNATURES
         self._files: dict[str, list[str]] = {}
         self._changed = False
         self.checked: Checked | None = None
@@ -78,7 +76,7 @@ class SignatureCache:
         """Write it, where anything is new."""
         if not self._changed:
             return
-        temporary = self._path.with_suffix(UNFINISHED)
+        temporary = unfinished(self._path)
         checked = asdict(self.checked) if self.checked else None
         temporary.write_text(dumps({"checked": checked, "files": self._files}), encoding="utf-8")
         os.replace(temporary, self._path)

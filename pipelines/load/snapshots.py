@@ -8,12 +8,14 @@
         snapshots/000006/  snapshots/000007/   {memorybench.duckdb, parquet/, quality/, snapshot.json}
 
 A reader sees the old warehouse or the new one, whole. Files that did not change are hard links to the last snapshot's.
-A folder whose name ends in .partial was never published; the next build deletes it.
+A folder whose name ends in .partial was never published; the next build deletes it. Where `current` is lost, the next
+build publishes the newest snapshot again. Nothing is deleted that this program did not write.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -27,9 +29,13 @@ PARQUET = "parquet"
 QUALITY = "quality"
 _PUBLISHED = (DATABASE, PARQUET, QUALITY)
 _CURRENT = "current"
+_INFO = "snapshot.json"
+#: What `signatures` remembers of the source's files, in the warehouse's folder.
+SIGNATURES = ".signatures.json"
 _PARTIAL = ".partial"
-#: Ends the name of a file in the warehouse's folder that is about to take the place of another.
-UNFINISHED = ".new"
+_SNAPSHOT_NAME = re.compile(rf"\d+({re.escape(_PARTIAL)})?", re.ASCII)
+#: DuckDB takes a path with one of these for a pattern, or what follows for an option.
+_NOT_IN_PATHS = "*?["
 
 #: Changes whenever the same input would give other tables; then everything is read again.
 FORMAT = 3
@@ -84,31 +90,42 @@ class Warehouse:
         Raises:
             WarehouseError: it cannot be made, or holds something that is not a warehouse.
         """
+        if strange := sorted(set(_NOT_IN_PATHS) & set(str(self.root))):
+            raise WarehouseError(
+                f"{self.root} cannot be a warehouse: DuckDB takes {' and '.join(strange)} in a path for a pattern. "
+                "Choose another with --warehouse."
+            )
         try:
             self._snapshots.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise WarehouseError(
                 f"{self.root} cannot be made: {error.strerror}. Choose another with --warehouse."
             ) from error
-        for name in _PUBLISHED:
-            path = self.root / name
-            if path.exists() and not path.is_symlink():
-                raise WarehouseError(
-                    f"{path} is in the way and was not made by this program. Move it, or choose another --warehouse."
-                )
+        ours = [self.root / name for name in (*_PUBLISHED, _CURRENT)]
+        in_the_way = [path for path in ours if os.path.lexists(path) and not path.is_symlink()]
+        if self._snapshots.is_symlink():
+            in_the_way.append(self._snapshots)
+        else:
+            in_the_way += [path for path in self._snapshots.iterdir() if not _SNAPSHOT_NAME.fullmatch(path.name)]
+        if in_the_way:
+            raise WarehouseError(
+                f"{in_the_way[0]} is in the way and was not made by this program. Move it, or choose another "
+                "--warehouse."
+            )
 
     def current(self) -> Snapshot | None:
         """The published snapshot, or None where nothing was published yet."""
         try:
-            path = self._snapshots / Path(os.readlink(self.root / "current")).name
+            path = self._snapshots / Path(os.readlink(self.root / _CURRENT)).name
         except FileNotFoundError:
             return None
         try:
-            info = loads((path / "snapshot.json").read_bytes())
+            info = loads((path / _INFO).read_bytes())
             return Snapshot(path, SnapshotInfo(**info))
         except (OSError, BadRecord, TypeError) as error:
             raise WarehouseError(
-                f"{path} is not a snapshot of this program: {error}. Delete {self.root} and build again."
+                f"{path} is not a snapshot of this program: {error}. Move or delete {self.root / _CURRENT}, "
+                "and the next build goes on from the newest snapshot that is whole."
             ) from error
 
     def require_current(self) -> Snapshot:
@@ -144,8 +161,24 @@ class Warehouse:
         for path in self._snapshots.iterdir():
             if published is None or not path.name.isdigit() or path.name > published:
                 shutil.rmtree(path)
-        for path in self.root.glob(f".*{UNFINISHED}"):
-            path.unlink()
+        for path in self.unfinished:
+            path.unlink(missing_ok=True)
+
+    @property
+    def unfinished(self) -> list[Path]:
+        """The names of files that are about to take the place of others in the warehouse's folder."""
+        return [unfinished(self.root / name) for name in (*_PUBLISHED, _CURRENT, SIGNATURES)]
+
+    def adopt(self) -> None:
+        """Publish the newest whole snapshot where the link to the published one is lost, so that nothing that was good
+        is. Needs the lock."""
+        published = self.published()
+        if published is not None and (self._snapshots / published).is_dir():
+            return
+        for path in sorted((path for path in self._snapshots.iterdir() if path.name.isdigit()), reverse=True):
+            if all((path / name).exists() for name in (_INFO, DATABASE, PARQUET)):
+                self._link(path.name)
+                return
 
     def published(self) -> str | None:
         """The name of the published snapshot, whatever is in it; None where nothing was published."""
@@ -156,15 +189,18 @@ class Warehouse:
 
     def publish(self, partial: Path, info: SnapshotInfo) -> Snapshot:
         """Make a filled folder the current snapshot. Needs the lock."""
-        (partial / "snapshot.json").write_text(dumps(asdict(info), indent=4) + "\n", encoding="utf-8")
+        (partial / _INFO).write_text(dumps(asdict(info), indent=4) + "\n", encoding="utf-8")
         os.sync()  # every file is on the disk before the link is swapped: a power cut leaves old or new, not half
         path = partial.with_name(partial.name.removesuffix(_PARTIAL))
         os.rename(partial, path)
-        for name in _PUBLISHED:
-            _replace_link(self.root / name, f"current/{name}")
-        _replace_link(self.root / _CURRENT, f"snapshots/{path.name}")
-        _sync(self.root)
+        self._link(path.name)
         return Snapshot(path, info)
+
+    def _link(self, snapshot: str) -> None:
+        for name in _PUBLISHED:
+            _replace_link(self.root / name, f"{_CURRENT}/{name}")
+        _replace_link(self.root / _CURRENT, f"snapshots/{snapshot}")
+        _sync(self.root)
 
     def prune(self) -> None:
         """Delete the oldest snapshots. Needs the lock."""
@@ -181,10 +217,15 @@ def link_file(source: Path, target: Path) -> None:
         shutil.copy2(source, target)
 
 
+def unfinished(path: Path) -> Path:
+    """The name under which a file is written that then takes the place of `path`."""
+    return path.with_name(f".{path.name.removeprefix('.')}.new")
+
+
 def _replace_link(link: Path, target: str) -> None:
     if link.is_symlink() and os.readlink(link) == target:
         return
-    temporary = link.with_name(f".{link.name}{UNFINISHED}")
+    temporary = unfinished(link)
     temporary.unlink(missing_ok=True)
     temporary.symlink_to(target)
     os.replace(temporary, link)
