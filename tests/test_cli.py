@@ -236,8 +236,11 @@ class TestTable:
         archive.add(WO_MEMORY, group_files(summary={"summary": {"weighted_average": 1 / 3}, "details": details}))
         build(archive.root, tmp_path / "warehouse")
         mbw = Mbw(tmp_path / "warehouse", capsys)
-        unknown = "? whether the group is valid is unknown: it has no responses and no scores to judge by\n"
-        scale = "# scores outside of their dataset's range are in it as published: n_out_of_scale in dataset_results\n"
+        unknown = "? whether the group is valid is unknown: it has no responses to judge by\n"
+        scale = (
+            "# some scores lie outside of their dataset's range; numbers over samples take them as they are, and whether "
+            "a published one does is not known: n_out_of_scale in dataset_results\n"
+        )
         cells = re.findall(r"0\.\S+", mbw("table", "weighted_average"))
         assert sorted(cells) == ["0.0000?", "0.3333#", "0.7500"]
         assert mbw.err == unknown + scale
@@ -250,7 +253,7 @@ class TestTable:
         assert "0.3333\\#" in latex and "whether the group is valid is unknown" in latex
         assert mbw.err == ""
         mbw("table", "results", "--baseline", "mem0")
-        assert "validity -: unknown, there are no responses and no scores to judge by\n" in mbw.err
+        assert "validity -: unknown, there are no responses to judge by\n" in mbw.err
 
     def test_coverage_says_which_files_a_complete_group_has(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -352,6 +355,18 @@ class TestTable:
     def test_usage(self, mbw: Mbw, argv: list[str], message: str) -> None:
         mbw("table", *argv, status=2)
         assert message in mbw.err
+
+    def test_a_known_metric_that_the_archive_lacks_is_no_unknown_name(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        archive = HandmadeArchive(tmp_path / "archive")
+        archive.add(A_MEM, {"summary.json": {"summary": {"z_score": 0.5}}})
+        build(archive.root, tmp_path / "warehouse")
+        mbw = Mbw(tmp_path / "warehouse", capsys)
+        mbw("table", "average", status=2)
+        assert mbw.err == (
+            "mbw: average is not published in this archive; it publishes z_score. See: mbw table --list\n"
+        )
 
     def test_nine_baselines_fit_the_terminal(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         names = [name for name in BASELINES if name not in ("graphiti", "light", "tencentdb")][:9]

@@ -866,7 +866,12 @@ class TestTableCommand:
         assert reasons == {"[1]", "[2]"} or reasons == {"[1]"}
         assert [line.split()[0] for line in notes.splitlines()] == sorted(reasons)
         assert all("wo_memory is invalid: " in line and "…" not in line for line in notes.splitlines())
-        assert [line.split(":")[0] for line in err.splitlines()] == ["gain", "these datasets", "other datasets"]
+        assert [line.split(":")[0] for line in err.splitlines()] == [
+            "gain",
+            "these datasets",
+            "95% interval",
+            "other datasets",
+        ]
 
     def test_the_best_is_bold_in_latex(self, built: Path, capsys: pytest.CaptureFixture[str]) -> None:
         out = self.run(built, capsys, "leaderboard", "--split", "domain", "--format", "latex")

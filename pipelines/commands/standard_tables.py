@@ -86,8 +86,10 @@ LAYOUTS = {
         ("baseline",),
         (
             "gain: mean difference to wo_memory over n common samples of so many datasets, in min-max units",
-            "these datasets: would it hold for other questions of them, as the 95% interval has it? n.s.: not "
-            "significant at 0.05 after Holm; cannot tell: a dataset has a single sample, or no difference varies",
+            "these datasets: would it hold for other questions of them? n.s.: not significant at 0.05 after Holm; "
+            "cannot tell: a dataset has a single sample, or no difference varies",
+            "95% interval: of this system alone, not adjusted for there being several; the verdict is (Holm), so that "
+            "it may be n.s. where the interval is without 0",
             "other datasets: would it hold for datasets that the benchmark does not have? cannot tell: of so few no "
             "result could be significant, which does not mean no difference",
         ),
@@ -181,7 +183,7 @@ LAYOUTS = {
             "complete: every file that the archive names for the group is loaded, which may be the summary alone: see "
             "what there is",
             "not_published: the archive does not name the group",
-            "validity unknown: there are no responses and no scores to judge by",
+            "validity unknown: there are no responses to judge by",
         ),
     ),
     "data_quality": Layout(
@@ -259,8 +261,9 @@ def caption(text: str, filters: Mapping[str, Sequence[str]]) -> str:
 INVALID, UNKNOWN, OUT_OF_SCALE = "!", "?", "#"
 _MEANINGS = {
     INVALID: "the group is invalid: see validity_reasons in result_groups",
-    UNKNOWN: "whether the group is valid is unknown: it has no responses and no scores to judge by",
-    OUT_OF_SCALE: "scores outside of their dataset's range are in it as published: n_out_of_scale in dataset_results",
+    UNKNOWN: "whether the group is valid is unknown: it has no responses to judge by",
+    OUT_OF_SCALE: "some scores lie outside of their dataset's range; numbers over samples take them as they are, and "
+    "whether a published one does is not known: n_out_of_scale in dataset_results",
 }
 
 

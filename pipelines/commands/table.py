@@ -54,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
     from pipelines.client.catalog import relations, selection, unknown
     from pipelines.client.reader import SnapshotReader
     from pipelines.commands.standard_tables import caption, layout, standard_table
+    from pipelines.load.views import SUMMARY_METRICS
     from pipelines.render import MISSING, Style
 
     check_output(args)
@@ -83,9 +84,12 @@ def run(args: argparse.Namespace) -> int:
             result = QueryResult(reader, query, parameters, style)
             write_result(args, fitted(args, result))
             if for_people(check_output(args)) and "validity" in result.columns:
-                tell([f"validity {MISSING}: unknown, there are no responses and no scores to judge by"])
+                tell([f"validity {MISSING}: unknown, there are no responses to judge by"])
         elif args.name in metrics:
             write_summary_table(args, reader, args.name, filters)
+        elif args.name in SUMMARY_METRICS:
+            published = f"; it publishes {', '.join(metrics)}" if metrics else ""
+            raise UsageError(f"{args.name} is not published in this archive{published}. See: mbw table --list")
         else:
             known = [*metrics, *(relation.name for relation in names)]
             raise UsageError(f"{unknown('metric, table or view', args.name, known)} See: mbw table --list")
