@@ -15,11 +15,21 @@ from pathlib import Path
 import pandas as pd
 
 from pipelines.client import MemoryBenchResults
+from pipelines.config import GENERATED, SAMPLE
 
 
 def published_table(results: MemoryBenchResults) -> pd.DataFrame:
     """The publisher's table: a row for each backbone, split and collection, a column for each memory system."""
     return results.summary_table("weighted_average")
+
+
+def n_invalid(results: MemoryBenchResults) -> int:
+    """How many groups of the published table are invalid: their numbers are in it, and mean nothing."""
+    found = results.sql(
+        "SELECT count(DISTINCT group_id) AS n FROM results "
+        "WHERE validity = 'invalid' AND protocol = 'metrics' AND weighted_average IS NOT NULL"
+    )
+    return int(found["n"].item())
 
 
 def gains(results: MemoryBenchResults) -> pd.DataFrame:
@@ -69,17 +79,33 @@ def forest_plot(rows: pd.DataFrame, title: str) -> str:
     return "\n".join([head, '<rect width="100%" height="100%" fill="white"/>', *parts, "</svg>", ""])
 
 
+def as_text(rows: pd.DataFrame, number: str) -> str:
+    """The rows for people; "-" stands wherever something is missing, be it a number or a text."""
+    shown = pd.DataFrame(
+        {name: ["-" if pd.isna(x) else number % x if isinstance(x, float) else x for x in rows[name]] for name in rows}
+    )
+    return shown.to_string(index=False)
+
+
 def main(warehouse: str = "warehouse", plot: str = "gains.svg") -> None:
     with MemoryBenchResults.from_warehouse(warehouse) as results:
         print(f"weighted_average, as published (revision {results.revision})\n")
-        print(published_table(results).to_string(index=False, float_format="%.4f", na_rep="-"))
+        print(as_text(published_table(results), "%.4f"))
+        if invalid := n_invalid(results):
+            print(f"{invalid} invalid group{'s' if invalid > 1 else ''} in here: see validity in results")
+        if results.source == SAMPLE:
+            print(GENERATED)
         found = gains(results)
     print("\nGain over wo_memory: difference of min-max scores, with its 95 % interval on these datasets\n")
-    print(found.to_string(index=False, float_format="%+.4f", na_rep="-"))
-    for backbone in found["backbone"].unique()[:1]:
-        chosen = found[found["backbone"] == backbone]
-        Path(plot).write_text(forest_plot(chosen, f"Gain over no memory, {backbone}"), encoding="utf-8")
-        print(f"\nThe gains of {backbone} are drawn in {plot}")
+    print(as_text(found, "%+.4f"))
+    with_gain = found.dropna(subset="delta")
+    if with_gain.empty:
+        print("\nnothing to draw: no gain can be computed")
+        return
+    backbone = with_gain["backbone"].iloc[0]
+    chosen = found[found["backbone"] == backbone]
+    Path(plot).write_text(forest_plot(chosen, f"Gain over no memory, {backbone}"), encoding="utf-8")
+    print(f"\nThe gains of {backbone} are drawn in {plot}")
 
 
 if __name__ == "__main__":

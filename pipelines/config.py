@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SAMPLE = "sample"
+#: What goes with numbers of the sample wherever they are written.
+GENERATED = "Generated sample: its numbers mean nothing."
 HUB_PREFIX = "hf://"
 #: Who loads groups: worker processes of this machine, or Spark.
 LOCAL = "local"

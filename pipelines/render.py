@@ -45,8 +45,9 @@ class Style:
     once; Markdown leaves them where they are. A text table that is wider than a terminal of `width` goes on below
     itself, with the columns named in `leading` again, or as many of the last of them as leave room for others, or the
     first column where it has none of them; with `wrap`, which goes with no sections, its last column is wrapped
-    instead. LaTeX gets a `caption`, where there is one, and the `legend` below; everywhere else the legend is told
-    beside the table.
+    instead. LaTeX gets a `caption`, where there is one; LaTeX and Markdown have the `legend`, the `provenance` and the
+    `warning` below; beside a text table legend and warning are told. Where there is `nothing` to show, that line stands
+    in place of the table and its legend.
     """
 
     digits: int | None = None
@@ -63,11 +64,19 @@ class Style:
     caption: str = ""
     bold_means: str = ""
     legend: Sequence[str] = ()
+    provenance: str = ""
+    warning: str = ""
+    nothing: str = ""
 
     def whole_legend(self, *, shows_bold: bool) -> list[str]:
         """The legend, with what bold means where it is seen."""
         bold = [f"bold: {self.bold_means}"] if shows_bold and self.bold and self.bold_means else []
         return [*bold, *self.legend]
+
+    @property
+    def origin(self) -> list[str]:
+        """What a document says of where its numbers are from."""
+        return [line for line in (self.provenance, self.warning) if line]
 
 
 def unique_names(columns: Iterable[str]) -> list[str]:
@@ -134,11 +143,14 @@ def write_text(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style |
     """Aligned columns, numbers to the right; blocks of rows under headings where the style has sections.
 
     A block leaves out the columns that are empty in it. Returns what the reader has to be told of it: that texts are
-    cut, that columns go on below.
+    cut, that columns go on below, and which no block has.
     """
     style = style or Style()
+    if style.nothing:
+        stream.writelines(f"{line}\n" for line in folded(_escaped(style.nothing), style.width))
+        return []
     rows, notes = _noted(rows, style)
-    cells, numeric, _ = _cells(columns, rows, style, _escaped)
+    cells, numeric, filled = _cells(columns, rows, style, _escaped)
     head = style.sections
     remarks = []
     if not style.whole:
@@ -149,6 +161,7 @@ def write_text(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style |
         _TextColumn(i, _escaped(str(column)), [row[i] for row in cells], numeric[i], style.narrow)
         for i, column in enumerate(columns)
     ][head:]
+    remarks += _left_out(column.name for column in layout if head and cells and not filled[column.place])
     if not cells:
         for number, part in enumerate(_parts(layout, replace(style, leading=()))):
             stream.write("\n" * (number > 0))
@@ -179,6 +192,11 @@ def write_text(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style |
     if is_split:
         remarks.append("the table is wider than the terminal: its other columns stand below")
     return remarks
+
+
+def _left_out(names: Iterable[str]) -> list[str]:
+    empty = ", ".join(names)
+    return [f"left out, as empty in every row: {empty}"] if empty else []
 
 
 def folded(text: str, width: int | None) -> list[str]:
@@ -283,12 +301,27 @@ def _line(columns: Sequence[_TextColumn], texts: Iterable[str], bold: Iterable[b
 
 
 def write_markdown(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style | None = None) -> None:
-    """A table in GitHub's Markdown. No name or text of the archive is taken for markup."""
-    cells, numeric, _ = _cells(columns, rows, style or Style(), _markdown_escaped, "**{}**".format)
+    """A table in GitHub's Markdown, its legend a list below. No name or text of the archive is taken for markup."""
+    style = style or Style()
+    if style.nothing:
+        stream.write(f"{_markdown_escaped(style.nothing)}\n")
+        stream.write(_markdown_list(style.origin))
+        return
+    cells, numeric, _ = _cells(columns, rows, style, _markdown_escaped, "**{}**".format)
     stream.write(f"| {' | '.join(_markdown_escaped(str(column)) for column in columns)} |\n")
     stream.write(f"| {' | '.join('---:' if right else '---' for right in numeric)} |\n")
     for row in cells:
         stream.write(f"| {' | '.join(row)} |\n")
+    stream.write(_markdown_list([*style.whole_legend(shows_bold=True), *style.origin]))
+
+
+def _markdown_list(lines: Iterable[str]) -> str:
+    """The lines as a list with an empty line before it, without which it would be rows of the table."""
+    items = []
+    for line in lines:
+        guard = "\\" if line.startswith(("#", "-", "+")) else ""  # else a heading, or a list of its own
+        items.append(f"- {guard}{_markdown_escaped(line)}\n")
+    return "".join(["\n", *items]) if items else ""
 
 
 def write_latex(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style | None = None) -> None:
@@ -298,14 +331,17 @@ def write_latex(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style 
     Columns that are empty throughout are left out, which the legend says.
     """
     style = style or Style()
+    if style.nothing:
+        stream.writelines(f"{_latex_escaped(line)}\\par\n" for line in [style.nothing, *style.origin])
+        return
     rows, notes = _noted(rows, style)
     cells, numeric, filled = _cells(columns, rows, style, _latex_escaped, r"\textbf{{{}}}".format)
     kept = [i for i in range(len(columns)) if filled[i] or not cells]
-    empty = ", ".join(str(column) for i, column in enumerate(columns) if i not in kept)
     legend = [
         *style.whole_legend(shows_bold=True),
         *notes,
-        *([f"left out, as empty in every row: {empty}"] if empty else []),
+        *_left_out(str(column) for i, column in enumerate(columns) if i not in kept),
+        *style.origin,
     ]
     stream.write("% \\usepackage{booktabs}\n")
     if style.caption:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pipelines.archive.local import LocalSource
-from pipelines.config import BuildOptions
+from pipelines.config import SAMPLE, BuildOptions
 from pipelines.load.snapshots import Warehouse
 from pipelines.refresh import RefreshReport, refresh
 from schemas.reference.normalization import normalization_of
@@ -98,3 +99,11 @@ class HandmadeArchive:
 def build(root: Path, warehouse: Path, **options: Any) -> RefreshReport:
     """Refresh a warehouse from a folder, in this process."""
     return refresh(LocalSource(root), Warehouse(warehouse), BuildOptions(**options))
+
+
+def as_sample(warehouse: Path, copy: Path) -> Path:
+    """A copy of a warehouse that says it was made from the bundled sample."""
+    shutil.copytree(warehouse, copy, symlinks=True)
+    file = copy / "current" / "snapshot.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"source": SAMPLE}))
+    return copy

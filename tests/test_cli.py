@@ -23,7 +23,17 @@ from pipelines.commands import build as build_command
 from pipelines.commands.progress import progress_for_terminal
 from pipelines.refresh import Progress, RefreshRun
 from schemas.reference import BASELINES
-from tests.handmade import A_MEM, MEM0, WO_MEMORY, HandmadeArchive, build, folder, group_files, prediction
+from tests.handmade import (
+    A_MEM,
+    MEM0,
+    WO_MEMORY,
+    HandmadeArchive,
+    as_sample,
+    build,
+    folder,
+    group_files,
+    prediction,
+)
 
 ROOT = Path(cli.__file__).resolve().parent.parent
 FAILED = "Error: Unable to generate response."
@@ -224,7 +234,34 @@ class TestTable:
             "domain  Open-Domain  0.7500    0.3333!\n"
             "task    Long-Short        -         -\n"
         )
-        assert mbw.err == "! the group is invalid: see validity_reasons in result_groups\n"
+        assert mbw.err == (
+            "! the group is invalid: see validity_reasons in result_groups\nleft out, as empty in every row: mem0\n"
+        )
+
+    def test_documents_have_legend_and_source_in_them_and_of_the_sample_a_warning(
+        self, mbw: Mbw, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        warning = "Generated sample: its numbers mean nothing."
+        revision = json.loads((mbw.warehouse / "current" / "snapshot.json").read_text())["revision"]
+        invalid = "1 invalid group in here: see validity in results\n"
+        sample = Mbw(as_sample(mbw.warehouse, tmp_path / "sample"), capsys)
+        out = sample("table", "weighted_average", "--format", "markdown")
+        assert out.split("\n\n")[1] == (
+            "- ! the group is invalid: see validity\\_reasons in result\\_groups\n"
+            f"- source: sample, revision {revision}\n- {warning}\n"
+        )
+        assert sample.err == ""
+        for name in ("weighted_average", "results", "memory_gain"):
+            latex = sample("table", name, "--format", "latex")
+            assert f"source: sample, revision {revision}" in latex and warning in latex
+            assert sample.err == ""
+        assert warning not in sample("table", "weighted_average")
+        assert sample.err.splitlines()[-1] == warning and "source: " not in sample.err
+        sample("table", "weighted_average", "--format", "csv")
+        assert sample.err == f"{invalid}{warning}\n"
+        sample("table", "weighted_average", "--output", str(tmp_path / "o.parquet"))
+        assert sample.err == f"{invalid}{warning}\n"
+        assert warning not in mbw("table", "weighted_average", "--format", "markdown") + mbw.err
 
     def test_what_is_of_unknown_validity_or_out_of_scale_is_marked(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -236,8 +273,11 @@ class TestTable:
         archive.add(WO_MEMORY, group_files(summary={"summary": {"weighted_average": 1 / 3}, "details": details}))
         build(archive.root, tmp_path / "warehouse")
         mbw = Mbw(tmp_path / "warehouse", capsys)
-        unknown = "? whether the group is valid is unknown: it has no responses and no scores to judge by\n"
-        scale = "# scores outside of their dataset's range are in it as published: n_out_of_scale in dataset_results\n"
+        unknown = "? whether the group is valid is unknown: it has no responses to judge by\n"
+        scale = (
+            "# some scores lie outside of their dataset's range; numbers over samples take them as they are, and whether "
+            "a published one does is not known: n_out_of_scale in dataset_results\n"
+        )
         cells = re.findall(r"0\.\S+", mbw("table", "weighted_average"))
         assert sorted(cells) == ["0.0000?", "0.3333#", "0.7500"]
         assert mbw.err == unknown + scale
@@ -250,7 +290,7 @@ class TestTable:
         assert "0.3333\\#" in latex and "whether the group is valid is unknown" in latex
         assert mbw.err == ""
         mbw("table", "results", "--baseline", "mem0")
-        assert "validity -: unknown, there are no responses and no scores to judge by\n" in mbw.err
+        assert "validity -: unknown, there are no responses to judge by\n" in mbw.err
 
     def test_coverage_says_which_files_a_complete_group_has(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -271,6 +311,15 @@ class TestTable:
         assert {tuple(line[3:]) for line in lines if "not_published" in line} == {("-",) * 6}
         assert "complete: every file that the archive names for the group is loaded" in mbw.err
 
+    def test_a_legend_explains_what_is_shown_alone(self, mbw: Mbw) -> None:
+        assert " unknown" not in mbw("table", "coverage")
+        assert [line.split(":")[0] for line in mbw.err.splitlines()] == ["complete", "not_published"]
+        assert mbw("table", "leaderboard")
+        assert mbw.err == (
+            "left out, as empty in every row: rank, weighted_average, z_score, mean_rank, rating, 95% interval, "
+            "ranks left open, prompt_chars, response_chars\n"
+        )
+
     def test_machines_get_exact_values_without_marks(self, mbw: Mbw) -> None:
         rows = json.loads(mbw("table", "weighted_average", "--format", "json"))
         assert rows[1] == {
@@ -281,6 +330,8 @@ class TestTable:
             "mem0": None,
             "wo_memory": 1 / 3,
         }
+        assert mbw.err == "1 invalid group in here: see validity in results\n"
+        mbw("table", "weighted_average", "--format", "json", "--baseline", "a_mem")
         assert mbw.err == ""
         assert json.loads(mbw("table", "n", "--format", "json", "--baseline", "wo_memory"))[0]["wo_memory"] == 2**60
 
@@ -352,6 +403,18 @@ class TestTable:
     def test_usage(self, mbw: Mbw, argv: list[str], message: str) -> None:
         mbw("table", *argv, status=2)
         assert message in mbw.err
+
+    def test_a_known_metric_that_the_archive_lacks_is_no_unknown_name(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        archive = HandmadeArchive(tmp_path / "archive")
+        archive.add(A_MEM, {"summary.json": {"summary": {"z_score": 0.5}}})
+        build(archive.root, tmp_path / "warehouse")
+        mbw = Mbw(tmp_path / "warehouse", capsys)
+        mbw("table", "average", status=2)
+        assert mbw.err == (
+            "mbw: average is not published in this archive; it publishes z_score. See: mbw table --list\n"
+        )
 
     def test_nine_baselines_fit_the_terminal(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         names = [name for name in BASELINES if name not in ("graphiti", "light", "tencentdb")][:9]

@@ -363,20 +363,32 @@ class TestDiff:
 
         whole, err = shown()
         assert len(whole) > 3 and "are shown" not in err
-        told = f"{err}1 of {len(whole)} are shown, the largest differences first; all: --all\n"
-        assert shown("--limit", "1") == (whole[:1], told)
-        monkeypatch.setattr(diff, "_LIMIT", 2)
+        # Columns 5 and 6: dataset_group, which groups have none of, and metric.
+        first = {(line[5] != "-", line[6]): line for line in reversed(whole)}
+        one_each = [first[key] for key in sorted(first)]
+        assert 3 < len(one_each) < len(whole)
+        told = f"{err}{len(one_each)} of {len(whole)} are shown, the largest differences of each metric; all: --all\n"
+        assert shown("--limit", "1") == (one_each, told)
+        monkeypatch.setattr(diff, "_LIMIT", 1)
         monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
         monkeypatch.setenv("COLUMNS", "200")
-        assert len(shown()[0]) == 2
+        assert shown()[0] == one_each
         assert shown("--all")[0] == shown("--limit", "0")[0] == whole
         csv_lines = self.diff(capsys, *arguments, "--format", "csv")[0].splitlines()
         assert len(csv_lines) == len(whole) + 1
         self.diff(capsys, *arguments, "--limit", "1", "--format", "csv", status=2)
 
     def test_largest_are_those_that_moved_furthest(self) -> None:
-        rows = [("changed", 1.0), ("changed", math.nan), ("changed", -3.0), ("added", None), ("changed", 2.0)]
-        assert [row[1] for row in diff._largest(rows, 3)] == [-3.0, 2.0, 1.0]
+        def row(metric: str, difference: float | None, dataset: str | None = None) -> tuple[Any, ...]:
+            return ("changed", *A_MEM, "metrics", dataset, metric, None, None, difference)
+
+        moved = (9.0, math.nan, -30.0, None, 20.0)
+        rows = [*(row("average", x, "JuDGE") for x in moved), *(row("z_score", x) for x in moved), row("average", 0.1)]
+        assert [(row[7], row[8], row[-1]) for row in diff._largest(rows, 3)] == [
+            (None, "average", 0.1),  # not crowded out by what is measured in larger units
+            *((None, "z_score", x) for x in (-30.0, 20.0, 9.0)),
+            *(("JuDGE", "average", x) for x in (-30.0, 20.0, 9.0)),
+        ]
         assert diff._largest(rows, 0) == rows
 
     def test_warns_where_the_sources_differ(

@@ -204,6 +204,28 @@ def test_each_reason_stands_once_below_the_table() -> None:
     assert written(render.write_markdown, ["x", "why"], rows[3:], Style(noted={1})).endswith("| d | s t |\n")
 
 
+def test_markdown_has_its_legend_below_as_a_list_of_texts() -> None:
+    style = Style(legend=["# a|b", "- c"], provenance="source: x_y", warning="A sample.")
+    assert written(render.write_markdown, ["a"], [(1,)], style) == (
+        "| a |\n| ---: |\n| 1 |\n\n- \\# a\\|b\n- \\- c\n- source: x\\_y\n- A sample.\n"
+    )
+
+
+def test_what_no_block_of_a_text_table_has_is_named() -> None:
+    rows = [("Qwen", 1, None, None), ("Phi", None, None, 2)]
+    stream = io.StringIO()
+    remarks = render.write_text(stream, ["backbone", "a", "empty", "b"], rows, Style(sections=1))
+    assert stream.getvalue() == "Qwen\na\n-\n1\n\nPhi\nb\n-\n2\n"
+    assert remarks == ["left out, as empty in every row: empty"]
+
+
+def test_where_there_is_nothing_to_show_a_line_says_so_in_place_of_the_table() -> None:
+    style = Style(nothing="no a_b: none", legend=["a: b"], caption="C", provenance="source: s")
+    assert written(render.write_text, ["a"], [(None,)], style) == "no a_b: none\n"
+    assert written(render.write_markdown, ["a"], [(None,)], style) == "no a\\_b: none\n\n- source: s\n"
+    assert written(render.write_latex, ["a"], [(None,)], style) == "no a\\_b: none\\par\nsource: s\\par\n"
+
+
 def test_the_reader_is_told_what_is_cut_and_what_stands_below() -> None:
     def remarks(value: str, **style: Any) -> list[str]:
         return render.write_text(io.StringIO(), ["a", "b", "c"], [("x" * 30, value, 1)], Style(**style))

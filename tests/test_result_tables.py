@@ -8,6 +8,7 @@ import json
 import math
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -33,6 +34,7 @@ from schemas import TABLES
 from schemas.model import LLM_JUDGE, METRICS
 from tests.built import warehouse_of
 from tests.conftest import ROOT
+from tests.handmade import A_MEM, WO_MEMORY, HandmadeArchive, as_sample, build
 from tests.warehouse_rows import WarehouseRows
 
 BROKEN = "Mistral-Small-3.2-24B-Instruct-2506"
@@ -844,7 +846,9 @@ class TestTableCommand:
         out = self.run(
             built, capsys, "memory_gain", "--collection", "Legal", "--backbone", BROKEN, "--format", "markdown"
         )
-        lines = out.splitlines()
+        table, legend = out.split("\n\n")
+        assert legend.startswith("- bold: the best of its block\n- gain: mean difference to wo\\_memory over n ")
+        lines = table.splitlines()
         assert lines[0].startswith(
             "| backbone | split | collection | baseline | gain | 95% interval | these datasets |"
         )
@@ -858,15 +862,51 @@ class TestTableCommand:
     def test_each_question_of_a_gain_has_a_line_of_its_own_and_each_reason_one(
         self, built: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        arguments = ["memory_gain", "--backbone", BROKEN, "--split", "task", "--collection", "Short-Long"]
+        arguments = ["memory_gain", "--backbone", BROKEN, "--split", "task"]
         assert main(["table", *arguments, "--warehouse", str(built)]) == 0
         out, err = capsys.readouterr()
-        table, notes = out.split("\n\n")
+        *tables, notes = out.split("\n\n")
+        (table,) = (table for table in tables if table.startswith(f"{BROKEN} / task / Short-Long\n"))
         reasons = {line.split()[-1] for line in table.splitlines()[2:] if "[" in line}
         assert reasons == {"[1]", "[2]"} or reasons == {"[1]"}
         assert [line.split()[0] for line in notes.splitlines()] == sorted(reasons)
         assert all("wo_memory is invalid: " in line and "…" not in line for line in notes.splitlines())
-        assert [line.split(":")[0] for line in err.splitlines()] == ["gain", "these datasets", "other datasets"]
+        assert [line.split(":")[0] for line in err.splitlines()] == [
+            "gain",
+            "these datasets",
+            "95% interval",
+            "other datasets",
+        ]
+
+    @pytest.mark.parametrize("style", ["table", "markdown", "latex"])
+    def test_where_there_is_no_gain_one_line_says_so_and_why(
+        self, built: Path, capsys: pytest.CaptureFixture[str], style: str
+    ) -> None:
+        arguments = ["memory_gain", "--backbone", BROKEN, "--split", "task", "--collection", "Short-Long"]
+        assert main(["table", *arguments, "--format", style, "--warehouse", str(built)]) == 0
+        out, err = capsys.readouterr()
+        first, *more = out.splitlines()
+        assert first.startswith("no gain can be computed: ") and "memory is invalid: " in first.replace("\\", "")
+        assert more[:1] == [] if style == "table" else any("revision " in line for line in more)
+        assert "gain: mean difference" not in out + err
+
+    def test_exact_numbers_go_with_how_many_invalid_groups_are_in(
+        self, built: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        told = {}
+        names = [*SWITCHED, *(f"{name}_all" for name in SWITCHED), "results", "gain_tests", "summary_table_z_score",
+                 "z_score", "sample_scores", "predictions", "normalization", "result_groups"]  # fmt: skip
+        for name in names:
+            assert main(["table", name, "--format", "csv", "--warehouse", str(built)]) == 0
+            err = capsys.readouterr().err
+            found = re.search(r"^(\d+) invalid groups? in here: see validity in results$", err, re.MULTILINE)
+            told[name] = int(found[1]) if found else 0
+        with duckdb.connect(str(built / "memorybench.duckdb"), read_only=True) as connection:
+            query = "SELECT count(*) FROM result_groups WHERE validity = 'invalid'"
+            ((invalid,),) = connection.execute(query).fetchall()
+        assert invalid > 0
+        without = {*SWITCHED, "predictions", "normalization", "result_groups"}
+        assert told == {name: 0 if name in without else invalid for name in names}
 
     def test_the_best_is_bold_in_latex(self, built: Path, capsys: pytest.CaptureFixture[str]) -> None:
         out = self.run(built, capsys, "leaderboard", "--split", "domain", "--format", "latex")
@@ -906,6 +946,24 @@ def test_the_example_runs(built: Path, tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "weighted_average" in done.stdout and "cannot tell" in done.stdout
     assert (tmp_path / "gains.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert "1 invalid group in here: see validity in results\n" in done.stdout
+    assert "Generated sample" not in done.stdout and not re.search(r"\b(nan|None|NaN)\b", done.stdout)
+    sample = as_sample(built, tmp_path / "sample")
+    done = subprocess.run([*command[:2], str(sample), command[3]], capture_output=True, text=True, check=True)
+    assert "\nGenerated sample: its numbers mean nothing.\n" in done.stdout
+
+
+def test_the_example_draws_nothing_where_there_is_no_gain(tmp_path: Path) -> None:
+    archive = HandmadeArchive(tmp_path / "archive")
+    for key in (A_MEM, WO_MEMORY):
+        archive.add(key, {"summary.json": {"summary": {"weighted_average": 0.5}}})
+    build(archive.root, tmp_path / "warehouse")
+    plot = tmp_path / "gains.svg"
+    command = [sys.executable, str(ROOT / "docs" / "example_analysis.py"), str(tmp_path / "warehouse"), str(plot)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\nnothing to draw: no gain can be computed\n")
+    assert not re.search(r"\b(nan|None|NaN)\b", done.stdout)
+    assert not plot.exists()
 
 
 def test_views_with_invalid_groups_have_the_columns_of_those_without() -> None:

@@ -52,6 +52,7 @@ class MemoryBenchResults:
         self._reader = reader
         self.repo_id = repo_id
         self.repo_type = repo_type
+        self.source = reader.snapshot.info.source
         self.revision = reader.snapshot.info.revision
         self.warehouse = reader.warehouse.root
         self.entries = [

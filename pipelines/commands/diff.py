@@ -31,11 +31,11 @@ DESCRIPTION = (
     "Compares every published number of two revisions that the warehouse has read, or of two warehouses: what changed "
     "with both values, what was added, what was removed. The table refreshes has the revisions. People are first told "
     "how many numbers of each metric moved and by how much at most, and are shown 6 significant digits; a terminal is "
-    "shown the largest differences. csv, json and parquet are exact and complete."
+    "shown the largest differences of each metric. csv, json and parquet are exact and complete."
 )
 DIGITS = 6
-#: How many rows a terminal is shown where nobody says.
-_LIMIT = 20
+#: How many rows of each metric a terminal is shown where nobody says.
+_LIMIT = 5
 COLUMNS = ("change", *KEYS, "protocol", "dataset_group", "metric", "old", "new", "difference")
 #: Columns that people are spared where all rows say the same in them.
 _OFTEN_THE_SAME = ("experiment", "protocol")
@@ -58,8 +58,8 @@ def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
         "--limit",
         metavar="N",
         type=_count,
-        help="show people the N numbers with the largest differences, in each metric's own unit, then what was added "
-        f"or removed; 0 is all (default: {_LIMIT} on a terminal, else all)",
+        help="show people of each metric the N numbers with the largest differences, then what was added or removed, "
+        f"metrics of groups first; 0 is all (default: {_LIMIT} on a terminal, else all)",
     )
     shown.add_argument("--all", dest="limit", action="store_const", const=0, help="show all, as --limit 0")
     add_output(parser)
@@ -90,7 +90,10 @@ def run(args: argparse.Namespace) -> int:
     write_result(args, fitted(args, _for_people(shown)))
     if len(shown) < len(rows):
         sys.stdout.flush()
-        print(f"{len(shown):,} of {len(rows):,} are shown, the largest differences first; all: --all", file=sys.stderr)
+        print(
+            f"{len(shown):,} of {len(rows):,} are shown, the largest differences of each metric; all: --all",
+            file=sys.stderr,
+        )
     return DONE
 
 
@@ -101,8 +104,12 @@ def _limit(args: argparse.Namespace, chosen: str) -> int:
 
 
 def _largest(rows: list[tuple[Any, ...]], limit: int) -> list[tuple[Any, ...]]:
-    """The rows with the largest differences, then those that have none, as added ones; all in their order for 0."""
-    return sorted(rows, key=_size, reverse=True)[:limit] if 0 < limit < len(rows) else rows
+    """Of each metric the rows with the largest differences, then those that have none, as added ones; all in their
+    order for 0. Metrics have units of their own, so that across them no difference is the larger one."""
+    if not limit:
+        return rows
+    metrics = _by_metric(rows).values()
+    return [row for of_metric in metrics for row in sorted(of_metric, key=_size, reverse=True)[:limit]]
 
 
 def _size(row: tuple[Any, ...]) -> float:
@@ -134,20 +141,25 @@ def _tell(old: Side, new: Side, rows: list[tuple[Any, ...]], people: bool) -> No
 
 
 def _summary(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """A row of _SUMMARY for each metric, those of groups before those of datasets."""
-    metrics: dict[tuple[str, str, str], list[tuple[Any, ...]]] = {}
-    for row in rows:
-        moved = dict(zip(COLUMNS, row, strict=True))
-        of = "group" if moved["dataset_group"] is None else "dataset"
-        metrics.setdefault((moved["protocol"], of, moved["metric"]), []).append(row)
+    """A row of _SUMMARY for each metric."""
     found = []
-    for (protocol, of, metric), of_metric in sorted(metrics.items(), key=lambda item: (item[0][1] != "group", item[0])):
+    for (protocol, of, metric), of_metric in _by_metric(rows).items():
         counts = Counter(row[0] for row in of_metric)
         largest = max(of_metric, key=_size)
         place = "/".join(str(part) for part in (*largest[1:6], largest[7]) if part is not None)
         numbers = (largest[-1], place) if _size(largest) >= 0 else (None, None)
         found.append((metric, of, protocol, *(counts[change] for change in CHANGES), *numbers))
     return found
+
+
+def _by_metric(rows: list[tuple[Any, ...]]) -> dict[tuple[str, str, str], list[tuple[Any, ...]]]:
+    """The rows of each protocol, level (group or dataset) and metric, those of groups before those of datasets."""
+    metrics: dict[tuple[str, str, str], list[tuple[Any, ...]]] = {}
+    for row in rows:
+        moved = dict(zip(COLUMNS, row, strict=True))
+        of = "group" if moved["dataset_group"] is None else "dataset"
+        metrics.setdefault((moved["protocol"], of, moved["metric"]), []).append(row)
+    return dict(sorted(metrics.items(), key=lambda item: (item[0][1] != "group", item[0])))
 
 
 @dataclass(frozen=True)

@@ -43,11 +43,12 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 @dataclass
 class Result:
-    """Columns and rows, and how people are shown them."""
+    """Columns and rows, how people are shown them, and what is told beside an exact format."""
 
     columns: Sequence[str]
     rows: Iterable[Sequence[Any]]
     style: Style | None = None
+    remarks: Sequence[str] = ()
 
     def arrow(self) -> pa.Table:
         """Everything as Arrow; a column of mixed types becomes text."""
@@ -127,6 +128,7 @@ def write_result(args: argparse.Namespace, result: Result) -> None:
             import pyarrow.parquet as pq
 
             pq.write_table(result.arrow(), args.output, compression="zstd")
+            tell(result.remarks)
             return
         if isinstance(result, QueryResult):
             result.run()  # a query that fails leaves the file alone
@@ -155,7 +157,7 @@ def tell(remarks: Iterable[str]) -> None:
         print(remark, file=sys.stderr)
 
 
-def _write(stream: TextIO, chosen: str, result: Result) -> list[str]:
+def _write(stream: TextIO, chosen: str, result: Result) -> Sequence[str]:
     """Write it; returns what people have to be told of it."""
     from pipelines import render
 
@@ -165,14 +167,14 @@ def _write(stream: TextIO, chosen: str, result: Result) -> list[str]:
     elif chosen == "json":
         render.write_json(stream, result.columns, result.rows)
     elif chosen == "latex":
-        render.write_latex(stream, result.columns, result.rows, style)  # which has the legend in it
+        render.write_latex(stream, result.columns, result.rows, style)
     elif chosen == "markdown":
         render.write_markdown(stream, result.columns, result.rows, style)
-        return style.whole_legend(shows_bold=True)
     else:
         remarks = render.write_text(stream, result.columns, result.rows, style)
-        return [*style.whole_legend(shows_bold=stream.isatty()), *remarks]
-    return []
+        legend = [] if style.nothing else style.whole_legend(shows_bold=stream.isatty())
+        return [*legend, *remarks, *([style.warning] if style.warning else [])]
+    return [] if for_people(chosen) else result.remarks  # documents have the legend in them
 
 
 def for_people(chosen: str) -> bool:

@@ -5,6 +5,7 @@ What is measured is settled in sql/; here it is only laid out. Machines get the 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 DIGITS = 4
 #: Values that differ by no more than this are equally good.
 _TIE = 1e-9
+#: The views that are the summary table of a metric.
+_SUMMARY_TABLE = "summary_table_"
 
 
 class Shown(NamedTuple):
@@ -29,19 +32,39 @@ class Shown(NamedTuple):
     reasons: bool = False
 
 
+class Explained(NamedTuple):
+    """A line of a legend, for where the column is shown, and the word in it."""
+
+    header: str
+    text: str
+    word: str | None = None
+
+
+class Figure(NamedTuple):
+    """The column without which a table says nothing, what is said in its place then, and why it is so where the row
+    says nothing itself."""
+
+    header: str
+    nothing: str
+    why: str
+
+
 @dataclass(frozen=True)
 class Layout:
     """One table. `sections` are headings above blocks of rows, within which the best is sought; `order` is that of the
     rows in a block. The columns `leading` tell rows apart. `legend` says what a reader must know, a line for each
-    thing. `groups` is the SQL of a list of the groups that a row's `marked` columns are made of."""
+    thing. `groups` is the SQL of a list of the groups that a row's numbers are made of, `counted` which rows have
+    any, and `marked` are the columns that get their marks."""
 
     caption: str
     sections: tuple[str, ...]
     columns: tuple[Shown, ...]
     order: str
     leading: tuple[str, ...]
-    legend: tuple[str, ...] = ()
+    legend: tuple[Explained, ...] = ()
+    figure: Figure | None = None
     groups: str | None = None
+    counted: str = "true"
     marked: tuple[str, ...] = ()
     decimals: int | None = None
 
@@ -62,8 +85,9 @@ _RATING = (
     Shown("ranks left open", _known("printf('%d-%d', rank_low, rank_high)", "rank_low", "rating")),
 )
 
-_CANNOT_TELL = "cannot tell: too few samples for an interval"
-_LEFT_OPEN = "ranks left open: those by rating that its 95% interval allows"
+_CANNOT_TELL = Explained("95% interval", "cannot tell: too few samples for an interval", "cannot tell")
+_LEFT_OPEN = Explained("ranks left open", "ranks left open: those by rating that its 95% interval allows")
+_NO_SCORES = "no sample has a published score on both sides"
 
 LAYOUTS = {
     "memory_gain": Layout(
@@ -85,13 +109,28 @@ LAYOUTS = {
         "baseline",
         ("baseline",),
         (
-            "gain: mean difference to wo_memory over n common samples of so many datasets, in min-max units",
-            "these datasets: would it hold for other questions of them, as the 95% interval has it? n.s.: not "
-            "significant at 0.05 after Holm; cannot tell: a dataset has a single sample, or no difference varies",
-            "other datasets: would it hold for datasets that the benchmark does not have? cannot tell: of so few no "
-            "result could be significant, which does not mean no difference",
+            Explained(
+                "gain", "gain: mean difference to wo_memory over n common samples of so many datasets, in min-max units"
+            ),
+            Explained(
+                "these datasets",
+                "these datasets: would it hold for other questions of them? n.s.: not significant at 0.05 after Holm; "
+                "cannot tell: a dataset has a single sample, or no difference varies",
+            ),
+            Explained(
+                "95% interval",
+                "95% interval: of this system alone, not adjusted for there being several; the verdict is (Holm), so "
+                "that it may be n.s. where the interval is without 0",
+            ),
+            Explained(
+                "other datasets",
+                "other datasets: would it hold for datasets that the benchmark does not have? cannot tell: of so few "
+                "no result could be significant, which does not mean no difference",
+            ),
         ),
+        Figure("gain", "no gain can be computed", _NO_SCORES),
         "[group_id, reference_group_id]",
+        "delta IS NOT NULL",
         ("gain",),
         4,  # as in its interval
     ),
@@ -109,8 +148,10 @@ LAYOUTS = {
         ),
         "rank NULLS LAST, backbone, baseline",
         ("rank", "backbone", "baseline"),
-        ("rank: by weighted_average", _LEFT_OPEN, _CANNOT_TELL),
+        (Explained("rank", "rank: by weighted_average"), _LEFT_OPEN, _CANNOT_TELL),
+        None,
         "[group_id]",
+        "coalesce(weighted_average, z_score) IS NOT NULL",
         ("weighted_average", "z_score"),
     ),
     "leaderboard": Layout(
@@ -131,12 +172,18 @@ LAYOUTS = {
         "rank NULLS LAST, backbone, baseline",
         ("rank", "backbone", "baseline"),
         (
-            "rank: by the mean of weighted_average over all collections of the split, for systems that have them all",
+            Explained(
+                "rank",
+                "rank: by the mean of weighted_average over all collections of the split, for systems that have them "
+                "all",
+            ),
             _LEFT_OPEN,
             _CANNOT_TELL,
         ),
+        None,
         "(SELECT list(r.group_id) FROM result_groups AS r WHERE r.experiment = shown.experiment "
         "AND r.split = shown.split AND r.backbone = shown.backbone AND r.baseline = shown.baseline)",
+        "coalesce(mean_weighted_average, mean_z_score) IS NOT NULL",
         ("weighted_average", "z_score"),
     ),
     "baseline_comparison": Layout(
@@ -154,7 +201,12 @@ LAYOUTS = {
         ),
         "baseline, other_baseline",
         ("baseline", "against"),
-        ("wins: samples on which baseline has the higher score, over all backbones",),
+        (Explained("wins", "wins: samples on which baseline has the higher score, over all backbones"),),
+        Figure("wins", "nothing can be compared", _NO_SCORES),
+        "(SELECT list(r.group_id) FROM result_groups AS r WHERE r.experiment = shown.experiment "
+        "AND r.split = shown.split AND r.collection = shown.collection "
+        "AND r.baseline IN (shown.baseline, shown.other_baseline))",
+        "wins IS NOT NULL",
     ),
     "coverage": Layout(
         "What is published and loaded",
@@ -178,10 +230,14 @@ LAYOUTS = {
         "backbone, baseline",
         ("backbone", "baseline"),
         (
-            "complete: every file that the archive names for the group is loaded, which may be the summary alone: see "
-            "what there is",
-            "not_published: the archive does not name the group",
-            "validity unknown: there are no responses and no scores to judge by",
+            Explained(
+                "status",
+                "complete: every file that the archive names for the group is loaded, which may be the summary alone: "
+                "see what there is",
+                "complete",
+            ),
+            Explained("status", "not_published: the archive does not name the group", "not_published"),
+            Explained("validity", "validity unknown: there are no responses to judge by", "unknown"),
         ),
     ),
     "data_quality": Layout(
@@ -197,7 +253,12 @@ LAYOUTS = {
         ),
         "CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, \"check\"",
         ("check",),
-        ("rows: how many rows of tables failed; findings: rows of the table findings, each for one or many such",),
+        (
+            Explained(
+                "rows",
+                "rows: how many rows of tables failed; findings: rows of the table findings, each for one or many such",
+            ),
+        ),
     ),
 }
 
@@ -214,7 +275,7 @@ def standard_table(reader: SnapshotReader, name: str, chosen: Layout, filters: M
 
     n_sections = len(chosen.sections)
     select = ", ".join([*chosen.sections, *(column.sql for column in chosen.columns)])
-    if chosen.groups is not None:
+    if chosen.marked:
         select += f", protocol, {chosen.groups}"
     query, parameters = selection(reader, name, filters)
     order = ", ".join([*chosen.sections, chosen.order])
@@ -244,9 +305,84 @@ def standard_table(reader: SnapshotReader, name: str, chosen: Layout, filters: M
         leading=chosen.leading,
         caption=caption(chosen.caption, filters),
         bold_means="the best of its block",
-        legend=[*chosen.legend, *meanings(marks.values())],
+        legend=[*_legend(rows, headers, chosen), *meanings(marks.values())],
+        nothing=_nothing(rows, headers, name, chosen),
     )
     return Result([headers[place] for place in kept], [tuple(row[place] for place in kept) for row in rows], style)
+
+
+def _legend(rows: Sequence[tuple[Any, ...]], headers: Sequence[str], chosen: Layout) -> list[str]:
+    """The lines about what is there to be seen."""
+    seen = {header: {row[place] for row in rows} - {None} for place, header in enumerate(headers)}
+    return [
+        line.text
+        for line in chosen.legend
+        if (seen[line.header] if line.word is None else line.word in seen[line.header])
+    ]
+
+
+#: How many reasons are named for there being nothing to show.
+_NAMED = 3
+
+
+def _nothing(rows: Sequence[tuple[Any, ...]], headers: Sequence[str], name: str, chosen: Layout) -> str:
+    """That no row has the table's figure, and why; empty where one has, or there are no rows."""
+    if chosen.figure is None or not rows:
+        return ""
+    place = headers.index(chosen.figure.header)
+    if any(row[place] is not None for row in rows):
+        return ""
+    of_reasons = next(headers.index(column.header) for column in chosen.columns if column.reasons)
+    reasons = Counter(row[of_reasons] or chosen.figure.why for row in rows)
+    if len(reasons) == 1:
+        return f"{chosen.figure.nothing}: {next(iter(reasons))}"
+    named = ", ".join(f"{reason} ({count:,} of {len(rows):,} rows)" for reason, count in reasons.most_common(_NAMED))
+    more = len(reasons) - _NAMED
+    other = f", and for {more:,} other reasons: mbw table {name} --format csv" if more > 0 else ""
+    return f"{chosen.figure.nothing}: {named}{other}"
+
+
+def n_invalid_groups(reader: SnapshotReader, name: str, filters: Mapping[str, Sequence[str]]) -> int:
+    """How many groups that are invalid have numbers in a table, a view, or the summary table of a metric."""
+    from pipelines.client.catalog import relations, selection
+    from pipelines.client.summary_values import summary_values
+    from pipelines.load.views import quoted
+
+    is_relation = any(relation.name == name for relation in relations(reader))
+    if not is_relation or name.startswith(_SUMMARY_TABLE):
+        values = summary_values(reader, name.removeprefix(_SUMMARY_TABLE) if is_relation else name)
+        found = {
+            value[:5]
+            for value in values
+            if value.is_published
+            and value.validity == "invalid"
+            and all(getattr(value, key) in wanted for key, wanted in filters.items())
+        }
+        return len(found)
+    query, parameters = selection(reader, name, filters)
+    chosen = layout(name)
+    if chosen is not None:
+        if not chosen.groups or (not chosen.marked and not name.endswith("_all")):
+            return 0  # no numbers of groups, or of valid ones alone
+        groups, counted = chosen.groups, chosen.counted
+    else:
+        columns = reader.execute(f"{query} LIMIT 0", parameters).description or []
+        numbers = [quoted(column) for column, kind, *_ in columns if str(kind) == "DOUBLE"]
+        ids = [column for column, *_ in columns if column in ("group_id", "reference_group_id")]
+        if not numbers or not ids:
+            return 0
+        groups, counted = f"[{', '.join(ids)}]", f"coalesce({', '.join(numbers)}) IS NOT NULL"
+    ((count,),) = reader.rows(
+        f"SELECT count(*) FROM result_groups WHERE validity = 'invalid' AND group_id IN "
+        f"(SELECT DISTINCT unnest({groups}) FROM ({query}) AS shown WHERE {counted})",
+        parameters,
+    )
+    return int(count)
+
+
+def told_of_invalid(count: int) -> list[str]:
+    """What is told beside exact numbers, which have no marks."""
+    return [f"{count:,} invalid group{'s' if count > 1 else ''} in here: see validity in results"] if count else []
 
 
 def caption(text: str, filters: Mapping[str, Sequence[str]]) -> str:
@@ -259,8 +395,9 @@ def caption(text: str, filters: Mapping[str, Sequence[str]]) -> str:
 INVALID, UNKNOWN, OUT_OF_SCALE = "!", "?", "#"
 _MEANINGS = {
     INVALID: "the group is invalid: see validity_reasons in result_groups",
-    UNKNOWN: "whether the group is valid is unknown: it has no responses and no scores to judge by",
-    OUT_OF_SCALE: "scores outside of their dataset's range are in it as published: n_out_of_scale in dataset_results",
+    UNKNOWN: "whether the group is valid is unknown: it has no responses to judge by",
+    OUT_OF_SCALE: "some scores lie outside of their dataset's range; numbers over samples take them as they are, and "
+    "whether a published one does is not known: n_out_of_scale in dataset_results",
 }
 
 
@@ -287,7 +424,7 @@ def _marks(
     reader: SnapshotReader, rows: Sequence[tuple[Any, ...]], headers: Sequence[str], chosen: Layout
 ) -> dict[tuple[int, int], str]:
     """The marks of all groups that a number is made of, behind the number."""
-    if chosen.groups is None:
+    if not chosen.marked:
         return {}
     of_groups = group_marks(reader)
     places = [headers.index(header) for header in chosen.marked]

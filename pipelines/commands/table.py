@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pipelines.commands.arguments import DONE, add_warehouse, warehouse_of
@@ -14,9 +15,9 @@ from pipelines.commands.output import (
     check_output,
     fitted,
     for_people,
-    tell,
     write_result,
 )
+from pipelines.config import GENERATED, SAMPLE
 from pipelines.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ DESCRIPTION = (
     "People are shown 4 decimals in summary tables and 4 significant digits elsewhere, the best in bold, and marks at "
     "results of groups that are invalid (!), of unknown validity (?) or have scores outside of their range (#); the "
     "standard result tables laid out, with n.s. where a gain is not significant and 'cannot tell' where no test could "
-    "be. LaTeX needs the package booktabs. csv, json and parquet are exact and whole."
+    "be. Markdown and LaTeX, which needs the package booktabs, say below the table what marks mean, and the source and "
+    "revision of the numbers. csv, json and parquet are exact and whole; invalid groups in them are told of on stderr."
 )
 DIGITS = 4
 DECIMALS = 4
@@ -54,7 +56,8 @@ def run(args: argparse.Namespace) -> int:
     from pipelines.client.catalog import relations, selection, unknown
     from pipelines.client.reader import SnapshotReader
     from pipelines.commands.standard_tables import caption, layout, standard_table
-    from pipelines.render import MISSING, Style
+    from pipelines.load.views import SUMMARY_METRICS
+    from pipelines.render import Style
 
     check_output(args)
     if (args.name is None) != args.list:
@@ -72,24 +75,64 @@ def run(args: argparse.Namespace) -> int:
         filters = _filters(args)
         _check_filters(reader, filters)
         kind = next((relation.kind for relation in names if relation.name == args.name), None)
-        chosen = layout(args.name) if for_people(check_output(args)) else None
+        people = for_people(check_output(args))
+        chosen = layout(args.name) if people else None
+        result: Result
         if kind is not None and chosen is not None:
-            write_result(args, fitted(args, standard_table(reader, args.name, chosen, filters)))
+            result = standard_table(reader, args.name, chosen, filters)
         elif kind is not None:
             query, parameters = selection(reader, args.name, filters)
+            style = Style(
+                digits=DIGITS,
+                narrow=True,
+                leading=LEADING,
+                caption=caption(args.name, filters),
+                legend=_legend_of_validity(reader, query, parameters) if people else (),
+            )
             # Tables are stored in order; views have none, and their first columns are their grain.
             query += " ORDER BY ALL" if kind == "view" else ""
-            style = Style(digits=DIGITS, narrow=True, leading=LEADING, caption=caption(args.name, filters))
             result = QueryResult(reader, query, parameters, style)
-            write_result(args, fitted(args, result))
-            if for_people(check_output(args)) and "validity" in result.columns:
-                tell([f"validity {MISSING}: unknown, there are no responses and no scores to judge by"])
         elif args.name in metrics:
-            write_summary_table(args, reader, args.name, filters)
+            result = summary_table(reader, args.name, filters)
+        elif args.name in SUMMARY_METRICS:
+            published = f"; it publishes {', '.join(metrics)}" if metrics else ""
+            raise UsageError(f"{args.name} is not published in this archive{published}. See: mbw table --list")
         else:
             known = [*metrics, *(relation.name for relation in names)]
             raise UsageError(f"{unknown('metric, table or view', args.name, known)} See: mbw table --list")
+        write_result(args, fitted(args, _with_origin(reader, args.name, filters, result, people)))
     return DONE
+
+
+def _with_origin(
+    reader: SnapshotReader, name: str, filters: dict[str, list[str]], result: Result, people: bool
+) -> Result:
+    """The result, with what has to be said of where its numbers are from."""
+    from pipelines.commands.standard_tables import n_invalid_groups, told_of_invalid
+
+    info = reader.snapshot.info
+    warning = GENERATED if info.source == SAMPLE else ""
+    if not people:
+        result.remarks = [
+            *told_of_invalid(n_invalid_groups(reader, name, filters)),
+            *([warning] if warning else []),
+        ]
+    elif result.style is not None:
+        provenance = f"source: {info.source}, revision {info.revision}"
+        result.style = replace(result.style, provenance=provenance, warning=warning)
+    return result
+
+
+def _legend_of_validity(reader: SnapshotReader, query: str, parameters: list[Any]) -> list[str]:
+    """What a missing validity means, where one is missing."""
+    from pipelines.render import MISSING
+
+    columns = [column for column, *_ in reader.execute(f"{query} LIMIT 0", parameters).description or []]
+    if "validity" not in columns or not reader.rows(
+        f"SELECT 1 FROM ({query}) WHERE validity IS NULL LIMIT 1", parameters
+    ):
+        return []
+    return [f"validity {MISSING}: unknown, there are no responses to judge by"]
 
 
 def _filters(args: argparse.Namespace) -> dict[str, list[str]]:

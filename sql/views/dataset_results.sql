@@ -15,7 +15,8 @@
 -- column n_not_finite: How many of the scores are NaN or infinite; every mean leaves them out.
 -- column n_failed: Number of scores whose generation or judge call failed; NULL where that is known of none.
 -- column n_out_of_scale: Number of scores outside of the dataset's documented range; NULL where that is known of none,
---     as where the range is unknown. They are in every number here as published.
+--     as where the range is unknown. Numbers over samples take them as they are; whether a published one does is not
+--     known.
 -- column origin: published: the scores are those of summary.details; derived: the dataset's main metric, as there are
 --     no details; NULL where there is no score.
 -- column every_score_published: Whether the score of every evaluated sample is there, as published and finite. Only

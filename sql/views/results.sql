@@ -24,8 +24,8 @@
 -- column n_failed: Number of responses that failed: the runner's error text, empty or null.
 -- column failed_share: n_failed / n_predictions.
 -- column n_failed_scores: Number of scores whose generation or judge call failed; NULL where that is known of none.
--- column n_out_of_scale: Number of scores outside of their dataset's documented range, which all numbers count as
---     published; NULL where that is known of none.
+-- column n_out_of_scale: Number of scores outside of their dataset's documented range; NULL where that is known of
+--     none. Numbers over samples take them as they are; whether a published one does is not known.
 -- column status: complete, partial, stale (the last good version is shown) or quarantined (there is no good version).
 -- column validity: valid, suspect or invalid; NULL (unknown) where there are no responses to judge by. The numbers of
 --     an invalid group mean nothing.
