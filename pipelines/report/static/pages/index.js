@@ -34,12 +34,15 @@
       const title = `Highest mean in the split ${split}`;
       if (!first.length) return headline(title, "No system is ranked", "No system has a published number in every collection of the split.");
       const {mean_weighted_average: mean, n_ranked: ranked, n_may_be_first: may, rating_pool: pool} = first[0];
-      const {rating, rating_low: low, rating_high: high, n_unknown: unknown} = first[0];
+      const {rating, rating_low: low, rating_high: high} = first[0];
+      const marks = [...new Set(first.map((row) => mbw.marks(row)).join(""))].join("");
+      const of = (row) => (first.length > 1 ? ` of ${mbw.system(row)}` : "");
       return headline(
         title,
         first.map((row) => mbw.system(row)).join(", "),
-        `Weighted average ${mbw.number(mean)}; ${count(ranked, "system")} ranked.`,
-        unknown ? `Its validity is unknown in ${count(unknown, "collection")}: nothing is published there to judge by.` : null,
+        `Weighted average ${mbw.number(mean)}${marks && ` ${marks}`}; ${count(ranked, "system")} ranked.`,
+        ...first.map((row) => (row.n_unknown ? `? The validity${of(row)} is unknown in ${count(row.n_unknown, "collection")}: nothing is published there to judge by.` : null)),
+        ...first.map((row) => (row.n_out_of_scale ? `# In ${count(row.n_out_of_scale, "collection")}, scores outside of their dataset's range are in the mean${of(row)}, as published.` : null)),
         rating === null
           ? `No rating: ${(pool ?? "there is nothing to compare").replace(/^not rated: /, "")}.`
           : low === null
@@ -155,7 +158,7 @@
           ? mbw.grid(
               ...d3.groups(rated, (row) => row.split).map(([split, rows]) =>
                 mbw.intervals("overview_leaders", d3.sort(rows, (row) => -row.rating), {
-                  y: (row) => mbw.system(row),
+                  y: (row) => mbw.marked(mbw.system(row), row),
                   value: "rating",
                   low: "rating_low",
                   high: "rating_high",
@@ -169,7 +172,8 @@
             )
           : mbw.empty("No system is ranked or rated in any split."),
       );
-      mbw.drawTable("overview_leaders", ahead, {hide: [...scope, "rating_pool"], open: !rated.length});
+      mbw.note("overview_leaders", mbw.explained(ahead));
+      mbw.drawTable("overview_leaders", ahead, {hide: [...scope, "rating_pool"], open: !rated.length, marked: {mean_weighted_average: "", rating: ""}});
       const helped = mbw.narrow(gains(), state, scope);
       const parts = [
         ["n_worse", "worse", mbw.colour("div-low")],
