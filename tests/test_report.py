@@ -35,6 +35,7 @@ from tests.report_site import (
     rows_of,
     samples,
     scored_group,
+    without_details,
 )
 
 STATIC = ROOT / "pipelines" / "report" / "static"
@@ -164,6 +165,7 @@ class TestNumbers:
         assert row["n_invalid"] == 1
         assert row["n_responses"] == sum(group["n_predictions"] for group in published)
         assert row["n_scores"] == sum(group["n_scores"] for group in published)
+        assert row["n_derived"] == 0
         assert row["n_failed"] == 6
         assert row["n_changes"] == len(answers("SELECT * FROM revision_changes"))
 
@@ -244,6 +246,24 @@ class TestNumbers:
                 if len(set(values)) <= 12:
                     assert row["n"] == values.count(row["bin_low"]) and row["bin_high"] == row["bin_low"]
                 assert math.isclose(row["share"], row["n"] / len(values))
+                assert (row["n_scores"], row["origin"]) == (len(values), "published")
+
+    def test_derived_scores_are_told_from_published_ones(self, tmp_path: Path) -> None:
+        archive = HandmadeArchive(tmp_path / "archive")
+        archive.add(keys("B one", "a_mem"), without_details(scored_group(samples(3, 0.5, 4, 0.25))))
+        archive.add(keys("B one", "wo_memory"), scored_group(samples(2, 0.5, 4, 0.75)))
+        build(archive.root, tmp_path / "w")
+        site = write_report(tmp_path / "w").path
+        [contents] = exhibit_rows(site, "overview_contents")
+        assert (contents["n_scores"], contents["n_derived"]) == (8, 4)
+        spread = {
+            (row["baseline"], row["n_scores"], row["origin"]) for row in exhibit_rows(site, "dataset_distributions")
+        }
+        assert spread == {("a_mem", 2, "derived"), ("wo_memory", 2, "published")}
+        listed = exhibit_rows(site, "samples")
+        assert {(row["n_scores"], row["n_derived"]) for row in listed} == {(2, 1)}
+        shown = rows_of(data_file(site / "data" / "sample" / "1.js")[1]["sample_responses"])
+        assert {row["baseline"]: row["origin"] for row in shown} == {"a_mem": "derived", "wo_memory": "published"}
 
     def test_many_different_scores_are_in_twelve_bins(self, site: Path) -> None:
         rows = [row for row in exhibit_rows(site, "dataset_distributions") if row["collection"] == "Long-Short"]

@@ -6,6 +6,7 @@
 
   const LABELS = {
     n: "samples",
+    n_scores: "scores",
     n_in_all: null,
     n_invalid: "invalid",
     n_unknown: "validity unknown",

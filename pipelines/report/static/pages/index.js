@@ -16,7 +16,7 @@
       [row.n_baselines, "memory system"],
       [row.n_collections, "collection"],
       [row.n_responses, "response"],
-      [row.n_scores, "score"],
+      row.n_derived ? [row.n_scores, "score, derived", `scores, ${mbw.show(row.n_derived)} of them derived`] : [row.n_scores, "score"],
       [row.n_invalid, "invalid group"],
       [row.n_unknown, "group of unknown validity", "groups of unknown validity"],
       [row.n_not_published, "not published", "not published"],
@@ -76,6 +76,7 @@
       "Can it be trusted?",
       bad ? count(bad, "invalid group") : judged === 0 ? "Cannot be told" : row.n_unknown ? `No group of the ${judged.toLocaleString("en-US")} that can be judged is invalid` : "No group is invalid",
       bad ? `${bad === 1 ? "Its" : "Their"} responses are mostly error texts, so ${bad === 1 ? "its" : "their"} numbers mean nothing; ${bad === 1 ? "it is" : "they are"} left out of rankings and gains.` : null,
+      row.n_derived ? `${count(row.n_derived, "score")} of ${count(row.n_scores, "score")} ${row.n_derived === 1 ? "is" : "are"} derived: the dataset's main metric, where no score is published. Ratings and gains are of published scores only.` : null,
       row.n_unknown ? `${count(row.n_unknown, "group")} of unknown validity: no samples are published to judge by.` : null,
       `${[
         row.n_failed === null ? "Whether responses failed is not known" : `${count(row.n_failed, "response")} failed`,
