@@ -104,7 +104,7 @@ SELECT
     CAST(SUM(COUNT(*)) OVER (
         PARTITION BY binned.group_id, binned.protocol, binned.dataset_group
     ) AS BIGINT) AS n_scores,
-    -- A group either has published scores or derived ones.
+    -- On one dataset, a group has either published scores or derived ones.
     MIN(binned.origin) AS origin,
     CAST(binned.bin AS BIGINT) AS bin,
     CAST(COALESCE(MIN(binned.score), MIN(binned.low) + binned.bin * MIN(binned.width)) AS DOUBLE) AS bin_low,
