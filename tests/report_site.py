@@ -94,6 +94,12 @@ def scored_group(
     }
 
 
+def without_details(files: dict[str, Any]) -> dict[str, Any]:
+    """The group without the scores of its samples, which then are derived from its evaluations."""
+    summary = {name: value for name, value in files["summary.json"].items() if name != "details"}
+    return {**files, "summary.json": summary}
+
+
 def keys(backbone: str, baseline: str, collection: str = "Open-Domain", split: str = "domain") -> Keys:
     return ("off-policy", backbone, split, collection, baseline)
 

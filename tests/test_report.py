@@ -35,6 +35,7 @@ from tests.report_site import (
     rows_of,
     samples,
     scored_group,
+    without_details,
 )
 
 STATIC = ROOT / "pipelines" / "report" / "static"
@@ -57,7 +58,10 @@ PROJECTIONS = {
 }
 
 #: Their columns that come from another view.
-JOINED = {"leaderboard_systems": ("n_unknown",), "collection_results": ("validity",)}
+JOINED = {
+    "leaderboard_systems": ("n_invalid", "n_unknown", "n_out_of_scale"),
+    "collection_results": ("validity", "n_out_of_scale"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +165,7 @@ class TestNumbers:
         assert row["n_invalid"] == 1
         assert row["n_responses"] == sum(group["n_predictions"] for group in published)
         assert row["n_scores"] == sum(group["n_scores"] for group in published)
+        assert row["n_derived"] == 0
         assert row["n_failed"] == 6
         assert row["n_changes"] == len(answers("SELECT * FROM revision_changes"))
 
@@ -199,6 +204,22 @@ class TestNumbers:
         assert (contents["n_groups"], contents["n_unknown"], contents["n_summary_only"]) == (3, 2, 2)
         assert contents["n_baselines"] == 1
 
+    def test_scores_out_of_scale_are_counted_where_their_numbers_stand(self, tmp_path: Path) -> None:
+        archive = HandmadeArchive(tmp_path / "archive")
+        archive.add(keys("B one", "a_mem"), scored_group(samples(7, 0.5, 4, 2.5), weighted_average=0.7))
+        archive.add(keys("B one", "wo_memory"), scored_group(samples(3, 0.5, 4, 0.25)))
+        build(archive.root, tmp_path / "w")
+        site = write_report(tmp_path / "w").path
+        for name, of_a_mem in (
+            ("collection_results", 2),
+            ("leaderboard_systems", 1),
+            ("leaderboard_systems_all", 1),
+        ):
+            found = {row["baseline"]: row["n_out_of_scale"] for row in exhibit_rows(site, name)}
+            assert found == {"a_mem": of_a_mem, "wo_memory": 0}, name
+        [first] = [row for row in exhibit_rows(site, "overview_leaders") if row["rank"] == 1]
+        assert (first["baseline"], first["n_out_of_scale"], first["n_unknown"]) == ("a_mem", 1, 0)
+
     def test_an_invalid_group_is_out_unless_asked_for(self, site: Path) -> None:
         def of_mem0(name: str) -> dict[str, Any]:
             return next(row for row in exhibit_rows(site, name) if row["baseline"] == "mem0")
@@ -206,6 +227,7 @@ class TestNumbers:
         assert of_mem0("collection_results")["weighted_average"] is None
         assert "invalid" in of_mem0("collection_results")["excluded"]
         assert of_mem0("collection_results_all")["weighted_average"] == 0.01
+        assert of_mem0("leaderboard_systems_all")["n_invalid"] == 1
         assert all(row["is_invalid"] for row in exhibit_rows(site, "compare_datasets") if "mem0" in row.values())
 
     def test_distributions_count_every_score(self, site: Path, answers: Any) -> None:
@@ -224,6 +246,24 @@ class TestNumbers:
                 if len(set(values)) <= 12:
                     assert row["n"] == values.count(row["bin_low"]) and row["bin_high"] == row["bin_low"]
                 assert math.isclose(row["share"], row["n"] / len(values))
+                assert (row["n_scores"], row["origin"]) == (len(values), "published")
+
+    def test_derived_scores_are_told_from_published_ones(self, tmp_path: Path) -> None:
+        archive = HandmadeArchive(tmp_path / "archive")
+        archive.add(keys("B one", "a_mem"), without_details(scored_group(samples(3, 0.5, 4, 0.25))))
+        archive.add(keys("B one", "wo_memory"), scored_group(samples(2, 0.5, 4, 0.75)))
+        build(archive.root, tmp_path / "w")
+        site = write_report(tmp_path / "w").path
+        [contents] = exhibit_rows(site, "overview_contents")
+        assert (contents["n_scores"], contents["n_derived"]) == (8, 4)
+        spread = {
+            (row["baseline"], row["n_scores"], row["origin"]) for row in exhibit_rows(site, "dataset_distributions")
+        }
+        assert spread == {("a_mem", 2, "derived"), ("wo_memory", 2, "published")}
+        listed = exhibit_rows(site, "samples")
+        assert {(row["n_scores"], row["n_derived"]) for row in listed} == {(2, 1)}
+        shown = rows_of(data_file(site / "data" / "sample" / "1.js")[1]["sample_responses"])
+        assert {row["baseline"]: row["origin"] for row in shown} == {"a_mem": "derived", "wo_memory": "published"}
 
     def test_many_different_scores_are_in_twelve_bins(self, site: Path) -> None:
         rows = [row for row in exhibit_rows(site, "dataset_distributions") if row["collection"] == "Long-Short"]

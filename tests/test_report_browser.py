@@ -20,7 +20,17 @@ from pipelines.report.site import write_report
 from tests.built import warehouse_of
 from tests.conftest import ROOT
 from tests.handmade import A_MEM, HandmadeArchive, build, group_files
-from tests.report_site import BREAKS, DROP, SCRIPT, exhibit_rows, handmade_archive
+from tests.report_site import (
+    BREAKS,
+    DROP,
+    SCRIPT,
+    exhibit_rows,
+    handmade_archive,
+    keys,
+    samples,
+    scored_group,
+    without_details,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -170,7 +180,8 @@ def test_invalid_groups_come_in_by_the_toggle(opened: Opened, site: Path) -> Non
     assert "invalid" in opened.cells("collection_results", "excluded")[0]
     page.get_by_label("with invalid groups").check()
     opened.drawn()
-    assert re.fullmatch(r"-?\d+\.\d{3}", opened.cells("collection_results", "weighted_average")[0])
+    assert re.fullmatch(r"-?\d+\.\d{3} !", opened.cells("collection_results", "weighted_average")[0])
+    assert page.locator("#collection_results .note", has_text="“!”: the group is invalid").is_visible()
 
 
 def test_cells_show_the_views_numbers_and_the_csv_has_them_whole(opened: Opened, site: Path) -> None:
@@ -355,6 +366,7 @@ def test_a_summary_alone_is_marked_as_unknown(browser: Browser, tmp_path: Path) 
     one = Opened(browser, write_report(tmp_path / "w").path)
     page = one.go("leaderboard")
     assert one.cells("leaderboard_systems", "n_unknown") == ["1"]
+    assert one.cells("leaderboard_systems", "mean_weighted_average") == ["0.500 ?"]
     assert page.locator(".note", has_text="the validity is unknown").is_visible()
     page = one.go("collections")
     open_numbers(page, "collection_results")
@@ -363,6 +375,60 @@ def test_a_summary_alone_is_marked_as_unknown(browser: Browser, tmp_path: Path) 
     page = one.go("index")
     assert page.get_by_text("1 group with a summary only, without answers").is_visible()
     assert page.locator("#overview_coverage svg text", has_text="Σ").is_visible()
+    one.close()
+
+
+def test_numbers_with_scores_out_of_scale_are_marked(browser: Browser, tmp_path: Path) -> None:
+    archive = HandmadeArchive(tmp_path / "archive")
+    archive.add(keys("B one", "a_mem"), scored_group(samples(7, 0.5, 4, 2.5, 3, 0.5), weighted_average=0.7))
+    archive.add(keys("B one", "wo_memory"), scored_group(samples(3, 0.5, 4, 0.25, 2, 0.0), weighted_average=0.4))
+    build(archive.root, tmp_path / "w")
+    one = Opened(browser, write_report(tmp_path / "w").path)
+    meaning = "“#”: scores outside of their dataset's range"
+    page = one.go("leaderboard")
+    assert one.cells("leaderboard_systems", "mean_weighted_average") == ["0.700 #", "0.400"]
+    assert [cell[-1] == "#" for cell in one.cells("leaderboard_systems", "rating")] == [True, False]
+    assert page.locator("#leaderboard_systems .note", has_text=meaning).is_visible()
+    assert page.locator("#leaderboard_systems svg text", has_text="a_mem #").count() == 1
+    page = one.go("collections")
+    assert page.locator("#collection_results svg text", has_text="0.700 #").is_visible()
+    assert page.locator("#collection_results svg text", has_text="0.400 #").count() == 0
+    assert page.locator("#collection_results .note", has_text=meaning).is_visible()
+    page = one.go("index")
+    card = page.locator(".headline", has_text="Highest mean in the split domain")
+    assert "Weighted average 0.700 #; 2 systems ranked." in card.inner_text()
+    assert "# In 1 collection, scores outside of their dataset's range are in the mean, as published." in (
+        card.inner_text()
+    )
+    one.close()
+
+
+def test_derived_scores_and_small_numbers_are_named(browser: Browser, tmp_path: Path) -> None:
+    archive = HandmadeArchive(tmp_path / "archive")
+    for baseline in ("a_mem", "wo_memory"):
+        archive.add(keys("B one", baseline), without_details(scored_group(samples(3, 0.5, 4, 0.25))))
+    many = {("Locomo-0", n): n / 24 for n in range(25)}
+    archive.add(keys("B one", "wo_memory", "Long-Short", "task"), scored_group(many))
+    build(archive.root, tmp_path / "w")
+    one = Opened(browser, write_report(tmp_path / "w").path)
+    page = one.go("index")
+    assert page.locator(".figures li", has_text="scores, 8 of them derived").locator("b").inner_text() == "33"
+    no_rating = "No rating: no usable scores of single samples are published."
+    assert page.locator(".headline", has_text="in the split domain").get_by_text(no_rating).is_visible()
+    page = one.go("datasets", "split=domain&collection=Open-Domain&dataset_group=NFCats")
+    for exhibit in ("dataset_distributions", "dataset_means"):
+        assert page.locator(f"#{exhibit} .note", has_text="All scores here are derived, not published").is_visible()
+        assert page.locator(f"#{exhibit} svg text", has_text="a_mem (n = 2)").count() >= 1
+        open_numbers(page, exhibit)
+        assert set(one.cells(exhibit, "origin")) == {"derived"}
+    assert set(one.cells("dataset_distributions", "n_scores")) == {"2"}
+    assert page.locator("#dataset_distributions title", has_text="1 of 2 scores (50.0 %), derived").count() >= 1
+    page = one.go("datasets", "split=task&collection=Long-Short&dataset_group=Locomo")
+    assert page.locator("#dataset_distributions svg text", has_text="n = ").count() == 0
+    assert page.locator(".note", has_text="derived").count() == 0
+    page = one.go("samples", "split=domain")
+    assert page.locator("#sample", has_text="2 scores of valid systems, all derived, not published").is_visible()
+    assert page.locator(".answer .derived").count() == 2
     one.close()
 
 

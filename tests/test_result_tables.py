@@ -285,7 +285,9 @@ class TestCollectionRankings:
 
     def test_derived_scores_are_not_rated(self, warehouse: WarehouseRows) -> None:
         rows = warehouse.rows("collection_rankings", "rating", "rating_pool", experiment="derived")
-        assert rows == [(None, "not rated: no two systems have a sample in common")] * 2
+        why = "not rated: no usable scores of single samples are published"
+        assert rows == [(None, why)] * 2
+        assert set(warehouse.rows("leaderboard", "rating", "rating_pool", experiment="derived")) == {(None, why)}
 
     def test_ratings_say_how_they_were_made(self, warehouse: WarehouseRows) -> None:
         (row,) = warehouse.rows("ratings", "pool", "tie_rule", "n_draws", "n_samples", "n_comparisons", "n_pool",

@@ -88,7 +88,7 @@ def test_one_system_is_ranked_first_and_compared_with_nobody(warehouse: Path) ->
         (None, "there is no wo_memory to compare with")
     ]
     assert _rows(warehouse, "SELECT rank, n_ranked, rating, rating_pool FROM leaderboard", "one") == [
-        (1, 1, None, "not rated: no collection has two systems to compare")
+        (1, 1, None, "not rated: there is no second system to compare")
     ]
     assert _rows(warehouse, "SELECT * FROM baseline_comparison", "one") == []
 

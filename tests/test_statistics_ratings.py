@@ -261,11 +261,21 @@ class TestThePool:
         scores = [[1, 0, NAN, NAN], [NAN, NAN, 1, 0], [NAN, NAN, 0, 1]]
         assert [name for _, name in rated(scores).pool] == ["s02", "s03"]
 
-    @pytest.mark.parametrize("scores", [np.ones((3, 1)), np.full((3, 2), NAN), np.empty((0, 2)), np.empty((0, 0))])
-    def test_there_is_none_where_nobody_was_compared(self, scores):
+    @pytest.mark.parametrize(
+        ("scores", "why"),
+        [
+            (np.ones((3, 1)), "there is no second system to compare"),
+            (np.full((3, 2), NAN), "no usable scores of single samples are published"),
+            (np.empty((0, 2)), "no usable scores of single samples are published"),
+            (np.empty((0, 1)), "no usable scores of single samples are published"),
+            ([[1, NAN], [2, NAN]], "usable scores of single samples are published of one system alone"),
+            ([[1, NAN], [NAN, 2]], "no two systems have a sample in common"),
+        ],
+    )
+    def test_there_is_none_where_nobody_was_compared(self, scores, why):
         result = rated(scores)
-        assert (result.pool, result.draws.shape) == ((), (50, 0))
-        assert {r.pool for r in result.ratings} <= {"not rated: no two systems have a sample in common"}
+        assert (result.pool, result.draws.shape, result.no_pool) == ((), (50, 0), why)
+        assert {r.pool for r in result.ratings} == {f"not rated: {why}"}
         assert {r.rating for r in result.ratings} <= {None}
 
 
@@ -296,13 +306,27 @@ class TestOverall:
         assert result.ratings[0].pool == "2 systems over Legal"
         assert values(result) == values(one)
 
-    @pytest.mark.parametrize("collections", [{}, {"Legal": rated(np.ones((3, 1)))}], ids=["none", "one that is empty"])
-    def test_without_any_rating(self, collections):
-        result = overall(collections)
-        assert (result.pool, result.draws.size) == ((), 0)
-        assert [r.pool for r in result.ratings] == ["not rated: no collection has two systems to compare"] * len(
-            collections
-        )
+    def test_without_any_collection(self):
+        result = overall({})
+        assert (result.ratings, result.pool, result.draws.size) == ((), (), 0)
+
+    @pytest.mark.parametrize(
+        ("others", "why"),
+        [
+            ({}, "there is no second system to compare"),
+            ({"Open-Domain": np.ones((2, 1))}, "there is no second system to compare"),
+            ({"Open-Domain": np.empty((0, 0))}, "there is no second system to compare"),
+            (
+                {"Open-Domain": np.empty((0, 3)), "Academic": np.ones((2, 1))},
+                "in Academic, Legal there is no second system to compare; "
+                "in Open-Domain no usable scores of single samples are published",
+            ),
+        ],
+    )
+    def test_without_any_rating_says_why(self, others, why):
+        result = overall({"Legal": rated(np.ones((3, 1))), **{name: rated(table) for name, table in others.items()}})
+        assert (result.pool, result.draws.size, result.no_pool) == ((), 0, why)
+        assert {r.pool for r in result.ratings} == {f"not rated: {why}"}
 
     def test_different_numbers_of_draws_are_refused(self):
         with pytest.raises(ValueError, match="numbers of draws"):

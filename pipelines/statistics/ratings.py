@@ -95,6 +95,7 @@ class Ratings:
     `ratings` has every system that was passed, sorted by name. `pool` names the rated ones, sorted; `draws` has their
     rating in each draw, shape (n_draws, len(pool)), not rounded. `seed` is what the draws were made from (None over
     several collections: each has its own). `no_interval` says why the draws make no interval; None where they do.
+    `no_pool` says why nobody is rated; None where someone is.
     """
 
     ratings: tuple[Rating, ...]
@@ -102,6 +103,7 @@ class Ratings:
     draws: NDArray[np.float64]
     seed: int | None
     no_interval: str | None = None
+    no_pool: str | None = None
 
 
 def seed_for(*names: str) -> int:
@@ -153,6 +155,7 @@ def rate(
     no_interval = _no_interval([name for name, keep in zip(datasets, compared, strict=True) if keep], fit[1:])
     figures = dict(zip(pool, _summarise(fit[0], fit[1:], no_interval), strict=True))
 
+    no_pool = None if pool else _no_pool(table)
     described = _described(f"{len(pool)} systems on {int(compared.sum())} samples", no_interval)
     ratings = []
     for component in components:
@@ -171,7 +174,7 @@ def rate(
                     rank_high=rank_high,
                     n_samples=int((finite[:, place] & (opponents > 0)).sum()),
                     n_comparisons=int(opponents[finite[:, place]].sum()),
-                    pool=described if i in figures else _why_not(component, pool),
+                    pool=described if i in figures else f"not rated: {no_pool or _why_not(component, pool)}",
                 )
             )
     return Ratings(
@@ -180,6 +183,7 @@ def rate(
         draws=fit[1:],
         seed=seed,
         no_interval=no_interval,
+        no_pool=no_pool,
     )
 
 
@@ -219,6 +223,7 @@ def overall(collections: Mapping[str, Ratings]) -> Ratings:
     no_interval = f"there is none in {', '.join(unknown)}" if unknown else None
     figures = dict(zip(pool, _summarise(fit[0], fit[1:], no_interval), strict=True))
 
+    no_pool = None if used else _no_pool_anywhere(collections)
     described = _described(f"{len(pool)} systems over {', '.join(used)}", no_interval)
     ratings = []
     for system in sorted(covered):
@@ -229,9 +234,9 @@ def overall(collections: Mapping[str, Ratings]) -> Ratings:
         elif used:
             text = f"not rated: no rating in {', '.join(lacks[system])}"
         else:
-            text = "not rated: no collection has two systems to compare"
+            text = f"not rated: {no_pool}"
         ratings.append(Rating(system, rating, low, high, rank, rank_low, rank_high, n_samples, n_comparisons, text))
-    return Ratings(tuple(ratings), tuple(pool), fit[1:], None, no_interval)
+    return Ratings(tuple(ratings), tuple(pool), fit[1:], None, no_interval, no_pool)
 
 
 def _no_interval(datasets: Sequence[str], draws: NDArray[np.float64]) -> str | None:
@@ -243,6 +248,30 @@ def _no_interval(datasets: Sequence[str], draws: NDArray[np.float64]) -> str | N
     if draws.size and np.ptp(draws, axis=0).max() <= _NO_SPREAD:
         return "every draw gives the same"
     return None
+
+
+def _no_pool(table: NDArray[np.float64]) -> str:
+    """Why no two systems, the columns of `table`, were compared."""
+    n_systems = table.shape[1]
+    n_scored = int(np.isfinite(table).any(axis=0).sum())
+    if not n_scored:
+        return "no usable scores of single samples are published"  # none at all, none of a known sample, or none finite
+    if n_systems == 1:
+        return "there is no second system to compare"
+    if n_scored == 1:
+        return "usable scores of single samples are published of one system alone"
+    return "no two systems have a sample in common"
+
+
+def _no_pool_anywhere(collections: Mapping[str, Ratings]) -> str:
+    """Why no collection rates anybody; where it is not one reason for all, with the collections of each."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(collections):
+        if collections[name].ratings and (why := collections[name].no_pool):
+            found.setdefault(why, []).append(name)
+    if len(found) < 2:
+        return "".join(found)
+    return "; ".join(f"in {', '.join(names)} {why}" for why, names in found.items())
 
 
 def _described(pool: str, no_interval: str | None) -> str:
@@ -276,11 +305,9 @@ def _components(present: NDArray[np.bool_]) -> list[list[int]]:
 
 
 def _why_not(component: list[int], pool: list[int]) -> str:
-    if not pool:
-        return "not rated: no two systems have a sample in common"
     n_others = len(component) - 1
     others = f", only with {n_others} other{'s' * (n_others > 1)}" if n_others else ""
-    return f"not rated: no sample in common with the pool of {len(pool)} systems{others}"
+    return f"no sample in common with the pool of {len(pool)} systems{others}"
 
 
 def _fit_pool(table: NDArray[np.float64], datasets: list[str], seed: int, n_draws: int) -> NDArray[np.float64]:

@@ -18,6 +18,8 @@
 -- column rank_low: The best rank by rating that the intervals allow.
 -- column rank_high: The worst rank by rating that the intervals allow.
 -- column validity: Of the group: valid, suspect or invalid; missing (unknown) where there are no responses to judge by.
+-- column n_out_of_scale: Scores outside of their dataset's range, which the numbers have in them as published; missing
+--     where that is known of none.
 -- column excluded: Why the system is not ranked.
 SELECT
     rankings.experiment,
@@ -34,11 +36,14 @@ SELECT
     rankings.rating_high,
     rankings.rank_low,
     rankings.rank_high,
-    coverage.validity,
+    results.validity,
+    results.n_out_of_scale,
     rankings.excluded
 FROM collection_rankings{_all} AS rankings
-INNER JOIN coverage
-    ON rankings.group_id = coverage.group_id
+INNER JOIN results
+    ON
+        rankings.group_id = results.group_id
+        AND rankings.protocol = results.protocol
 ORDER BY
     rankings.experiment,
     rankings.protocol,

@@ -11,6 +11,8 @@
 -- column dataset_group: The dataset, Locomo-0..9 as one.
 -- column backbone: The language model that answers.
 -- column baseline: The memory system.
+-- column n_scores: The system's scores on the dataset, in all bins.
+-- column origin: published: scores of summary.details; derived: the dataset's main metric, as there are no details.
 -- column bin: The bin's number, from 0.
 -- column bin_low: Smallest score of the bin.
 -- column bin_high: Largest score of the bin, which belongs to the next one unless it is the last; equal to bin_low
@@ -28,6 +30,7 @@ WITH scores AS (
         sample_results.backbone,
         sample_results.baseline,
         sample_results.group_id,
+        sample_results.origin,
         sample_results.score
     FROM sample_results
     WHERE sample_results.score IS NOT NULL AND ABS(sample_results.score) <= 1e150
@@ -63,6 +66,7 @@ binned AS (
         scores.backbone,
         scores.baseline,
         scores.group_id,
+        scores.origin,
         CASE
             WHEN ranges.n_values <= 12
                 THEN DENSE_RANK() OVER (
@@ -97,6 +101,11 @@ SELECT
     binned.dataset_group,
     binned.backbone,
     binned.baseline,
+    CAST(SUM(COUNT(*)) OVER (
+        PARTITION BY binned.group_id, binned.protocol, binned.dataset_group
+    ) AS BIGINT) AS n_scores,
+    -- On one dataset, a group has either published scores or derived ones.
+    MIN(binned.origin) AS origin,
     CAST(binned.bin AS BIGINT) AS bin,
     CAST(COALESCE(MIN(binned.score), MIN(binned.low) + binned.bin * MIN(binned.width)) AS DOUBLE) AS bin_low,
     CAST(COALESCE(MIN(binned.score), MIN(binned.low) + (binned.bin + 1) * MIN(binned.width)) AS DOUBLE) AS bin_high,

@@ -17,6 +17,8 @@
 -- column minmax_average: The published mean of the min-max scores.
 -- column z_average: The published mean of z.
 -- column n_failed: Scores whose generation or judge call failed.
+-- column n_out_of_scale: Scores outside of the dataset's range, which the numbers have in them as published; missing
+--     where that is known of none.
 -- column origin: published: scores of summary.details; derived: the dataset's main metric, as there are no details.
 -- column validity: Of the whole group: valid, suspect or invalid.
 SELECT
@@ -34,6 +36,7 @@ SELECT
     dataset_results.minmax_average,
     dataset_results.z_average,
     dataset_results.n_failed,
+    dataset_results.n_out_of_scale,
     dataset_results.origin,
     dataset_results.validity
 FROM dataset_results

@@ -10,8 +10,11 @@
 -- column backbone: The language model that answers.
 -- column baseline: The memory system.
 -- column mean_weighted_average: Mean of the published weighted_average over the split's collections.
+-- column n_invalid: Collections in which the system's group is invalid; its numbers there mean nothing.
 -- column n_unknown: Collections in which the validity of the system's group is unknown: there are no responses to judge
 --     by.
+-- column n_out_of_scale: Collections in which scores outside of their dataset's range are in the system's numbers, as
+--     published.
 -- column rating: Overall Bradley-Terry rating; 100 points are a win rate of 64 %. Of valid groups only, always.
 -- column rating_low: Lower end of its 95 % interval.
 -- column rating_high: Upper end of it.
@@ -24,7 +27,7 @@
 -- column mean_prompt_chars: Mean length of a prompt in characters.
 -- column mean_response_chars: Mean length of a response in characters.
 -- column rating_pool: What the system was rated against, or why it was not rated.
-WITH {unknown}
+WITH {doubts}
 
 SELECT
     board.experiment,
@@ -34,7 +37,9 @@ SELECT
     board.backbone,
     board.baseline,
     board.mean_weighted_average,
-    CAST(unknown.n AS BIGINT) AS n_unknown,
+    CAST(doubts.n_invalid AS BIGINT) AS n_invalid,
+    CAST(doubts.n_unknown AS BIGINT) AS n_unknown,
+    CAST(doubts.n_out_of_scale AS BIGINT) AS n_out_of_scale,
     board.rating,
     board.rating_low,
     board.rating_high,
@@ -48,11 +53,11 @@ SELECT
     board.mean_response_chars,
     board.rating_pool
 FROM leaderboard{_all} AS board
-LEFT JOIN unknown
+LEFT JOIN doubts
     ON
-        board.experiment = unknown.experiment
-        AND board.protocol = unknown.protocol
-        AND board.split = unknown.split
-        AND board.backbone = unknown.backbone
-        AND board.baseline = unknown.baseline
+        board.experiment = doubts.experiment
+        AND board.protocol = doubts.protocol
+        AND board.split = doubts.split
+        AND board.backbone = doubts.backbone
+        AND board.baseline = doubts.baseline
 ORDER BY board.experiment, board.protocol, board.split, board.rank NULLS LAST, board.backbone, board.baseline

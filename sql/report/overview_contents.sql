@@ -12,6 +12,7 @@
 -- column n_collections: Collections, those of each split for themselves.
 -- column n_responses: Responses in all groups.
 -- column n_scores: Scores in all groups and protocols.
+-- column n_derived: Scores of n_scores that are not published but derived: the dataset's main metric.
 -- column n_failed: Responses that are the runner's error text, empty or null.
 -- column n_invalid: Groups of which more than half of the responses failed; their numbers mean nothing.
 -- column n_suspect: Groups to be read with care.
@@ -60,6 +61,7 @@ SELECT
     CAST(COUNT(DISTINCT (groups.split, groups.collection)) AS BIGINT) AS n_collections,
     CAST(SUM(groups.n_predictions) AS BIGINT) AS n_responses,
     CAST(SUM(groups.n_scores) AS BIGINT) AS n_scores,
+    CAST((SELECT COUNT(*) FROM sample_results WHERE sample_results.origin = 'derived') AS BIGINT) AS n_derived,
     CAST((SELECT SUM(failures.n_failed) FROM (
         SELECT results.group_id, MAX(results.n_failed) AS n_failed FROM results GROUP BY results.group_id
     ) AS failures) AS BIGINT) AS n_failed,

@@ -13,6 +13,8 @@
 -- column mean_weighted_average: Mean of weighted_average over the split's collections.
 -- column n_unknown: Collections in which the validity of the system's group is unknown: there are no responses to judge
 --     by.
+-- column n_out_of_scale: Collections in which scores outside of their dataset's range are in the system's numbers, as
+--     published.
 -- column rating: Overall Bradley-Terry rating.
 -- column rating_low: Lower end of its 95 % interval.
 -- column rating_high: Upper end of it.
@@ -21,7 +23,7 @@
 -- column n_may_be_first: Systems of the split whose interval allows the first rank; missing where no rating has an
 --     interval.
 -- column rating_pool: What the system was rated against, or why it was not rated.
-WITH {unknown},
+WITH {doubts},
 
 placed AS (
     SELECT
@@ -33,7 +35,8 @@ placed AS (
         leaderboard.rank,
         leaderboard.n_ranked,
         leaderboard.mean_weighted_average,
-        unknown.n AS n_unknown,
+        doubts.n_unknown,
+        doubts.n_out_of_scale,
         leaderboard.rating,
         leaderboard.rating_low,
         leaderboard.rating_high,
@@ -44,13 +47,13 @@ placed AS (
         ), 0) AS n_may_be_first,
         leaderboard.rating_pool
     FROM leaderboard
-    LEFT JOIN unknown
+    LEFT JOIN doubts
         ON
-            leaderboard.experiment = unknown.experiment
-            AND leaderboard.protocol = unknown.protocol
-            AND leaderboard.split = unknown.split
-            AND leaderboard.backbone = unknown.backbone
-            AND leaderboard.baseline = unknown.baseline
+            leaderboard.experiment = doubts.experiment
+            AND leaderboard.protocol = doubts.protocol
+            AND leaderboard.split = doubts.split
+            AND leaderboard.backbone = doubts.backbone
+            AND leaderboard.baseline = doubts.baseline
 )
 
 SELECT
@@ -63,6 +66,7 @@ SELECT
     placed.n_ranked,
     placed.mean_weighted_average,
     CAST(placed.n_unknown AS BIGINT) AS n_unknown,
+    CAST(placed.n_out_of_scale AS BIGINT) AS n_out_of_scale,
     placed.rating,
     placed.rating_low,
     placed.rating_high,

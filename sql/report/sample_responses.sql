@@ -10,6 +10,8 @@
 -- column score: The score, in the dataset's own unit.
 -- column minmax_score: The score between the publisher's smallest (0) and largest (1) one.
 -- column z: The score in standard deviations from the publisher's mean.
+-- column origin: published: the score of summary.details; derived: the dataset's main metric, as there are no details;
+--     missing where there is no score.
 -- column failed: The generation or the judge call failed.
 -- column validity: Of the whole group: valid, suspect or invalid.
 -- column response: The response, or its beginning.
@@ -25,6 +27,7 @@ SELECT
     answers.score,
     answers.minmax_score,
     answers.z,
+    answers.origin,
     answers.failed,
     coverage.validity,
     CASE WHEN answers.response_chars > 3000 THEN LEFT(answers.response, 2000) ELSE answers.response END AS response,

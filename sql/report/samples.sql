@@ -15,6 +15,7 @@
 -- column chosen: differs: one of the three with the largest spread; drawn: one of the three that were drawn; both.
 -- column n_systems: Systems that answered it.
 -- column n_scores: Valid systems with a score of it.
+-- column n_derived: Scores of n_scores that are not published but derived: the dataset's main metric.
 -- column lowest: The lowest score of a valid system, in the dataset's own unit.
 -- column highest: The highest score of a valid system.
 -- column spread: highest - lowest.
@@ -32,7 +33,8 @@ WITH answers AS (
             WHEN coverage.validity = 'invalid' OR ABS(sample_results.score) > 1e150 OR ISNAN(sample_results.score)
                 THEN NULL
             ELSE sample_results.score
-        END AS score
+        END AS score,
+        sample_results.origin
     FROM sample_results
     INNER JOIN coverage
         ON sample_results.group_id = coverage.group_id
@@ -50,6 +52,7 @@ candidates AS (
         answers.test_idx,
         COUNT(*) AS n_systems,
         COUNT(answers.score) AS n_scores,
+        COUNT(answers.score) FILTER (WHERE answers.origin = 'derived') AS n_derived,
         MIN(answers.score) AS lowest,
         MAX(answers.score) AS highest,
         CASE WHEN COUNT(answers.score) >= 2 THEN MAX(answers.score) - MIN(answers.score) END AS spread
@@ -75,6 +78,7 @@ placed AS (
         candidates.test_idx,
         candidates.n_systems,
         candidates.n_scores,
+        candidates.n_derived,
         candidates.lowest,
         candidates.highest,
         candidates.spread,
@@ -129,6 +133,7 @@ SELECT
     ) AS chosen,
     CAST(placed.n_systems AS BIGINT) AS n_systems,
     CAST(placed.n_scores AS BIGINT) AS n_scores,
+    CAST(placed.n_derived AS BIGINT) AS n_derived,
     placed.lowest,
     placed.highest,
     placed.spread,

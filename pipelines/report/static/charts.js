@@ -99,7 +99,7 @@
   const ticks = (room) => Math.max(2, Math.min(6, Math.floor(room / 70)));
 
   // A cell for each pair of two names, with its number in it. A number that is not there is an outlined dash.
-  mbw.heat = function (name, rows, {x, y, value, kind, label, caption, domain = null, width = null, xs = null, ys = null, why = null, doubt = () => false}) {
+  mbw.heat = function (name, rows, {x, y, value, kind, label, caption, domain = null, width = null, xs = null, ys = null, why = null, marks = () => ""}) {
     const known = rows.filter((row) => Number.isFinite(row[value]));
     const [low, high] = domain ?? d3.extent(known, (row) => row[value]);
     const colour = mbw.scale(kind, low ?? 0, high ?? 1);
@@ -109,7 +109,7 @@
     const there = new Set(rows.map((row) => JSON.stringify([x(row), y(row)])));
     const gaps = d3.cross(xs, ys).filter((pair) => !there.has(JSON.stringify(pair)));
     const {left, cut} = mbw.names(ys, width ?? mbw.width(name));
-    const whole = Math.max(left + xs.length * (rows.some(doubt) ? 56 : 46) + 56, width ?? mbw.width(name));
+    const whole = Math.max(left + xs.length * (46 + 9 * (d3.max(rows, (row) => marks(row).length) ?? 0)) + 56, width ?? mbw.width(name));
     const step = (whole - left) / xs.length;
     const level = step >= 110 || xs.every((text) => size(text) < step);
     const most = level ? step - 6 : 110;
@@ -136,9 +136,9 @@
           Plot.text(rows, {
             x,
             y,
-            text: (row) => (Number.isFinite(row[value]) ? `${row[value].toFixed(kind === "div" ? 2 : 3)}${doubt(row) ? " ?" : ""}` : "–"),
+            text: (row) => (Number.isFinite(row[value]) ? `${row[value].toFixed(kind === "div" ? 2 : 3)}${marks(row) && ` ${marks(row)}`}` : "–"),
             fill: (row) => (Number.isFinite(row[value]) ? mbw.ink(colour(row[value])) : "currentColor"),
-            title: (row) => `${y(row)}, ${x(row)}: ${Number.isFinite(row[value]) ? mbw.number(row[value]) : (why && row[why]) || "not published"}${Number.isFinite(row[value]) && doubt(row) ? " (validity unknown)" : ""}`,
+            title: (row) => `${y(row)}, ${x(row)}: ${Number.isFinite(row[value]) ? mbw.number(row[value]) : (why && row[why]) || "not published"}${Number.isFinite(row[value]) && marks(row) ? ` (${mbw.meanings(marks(row)).join("; ")})` : ""}`,
           }),
         ],
       },

@@ -96,5 +96,22 @@
   mbw.show = (value) => (value === null || value === undefined ? "–" : typeof value === "number" ? mbw.number(value) : String(value));
   mbw.distinct = (rows, name) => [...new Set(rows.map((row) => row[name]).filter((value) => value !== null))].sort(mbw.compare);
   mbw.compare = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", {numeric: true}));
+
+  // What stands behind a number that must not be taken at face value, as `mbw table` has it, and why. A row is of a group
+  // or of a system, which has the number of collections concerned.
+  const MARKS = [
+    ["!", "the group is invalid: its numbers mean nothing", (row) => row.validity === "invalid" || row.n_invalid > 0],
+    ["?", "validity unknown, as nothing is published to judge it by", (row) => row.validity === null || row.n_unknown > 0],
+    ["#", "scores outside of their dataset's range are in it, as published", (row) => row.n_out_of_scale > 0],
+  ];
+  mbw.marks = (row, without = "") => MARKS.filter(([mark, , holds]) => !without.includes(mark) && holds(row)).map(([mark]) => mark).join("");
+  mbw.marked = (text, row, without = "") => [text, mbw.marks(row, without)].filter(Boolean).join(" ");
+  mbw.meanings = (marks) => MARKS.filter(([mark]) => marks.includes(mark)).map(([, meaning]) => meaning);
+  // The marks that occur in rows, as a note.
+  mbw.explained = function (rows, without = "") {
+    const occurring = rows.map((row) => mbw.marks(row, without)).join("");
+    const found = MARKS.filter(([mark]) => occurring.includes(mark)).map(([mark, meaning]) => `“${mark}”: ${meaning}`);
+    return found.length ? `Behind a number, ${found.join("; ")}.` : null;
+  };
   mbw.plural = (n, one, many = one + "s") => `${n.toLocaleString("en-US")} ${n === 1 ? one : many}`;
 })();

@@ -6,8 +6,11 @@
 
   const LABELS = {
     n: "samples",
+    n_scores: "scores",
     n_in_all: null,
+    n_invalid: "invalid",
     n_unknown: "validity unknown",
+    n_out_of_scale: "out of scale",
     n_collections: "ranked in",
     mean_weighted_average: "weighted average",
     mean_z_score: "z",
@@ -52,6 +55,8 @@
     } else if (column.kind === "number" && typeof value === "number") {
       td.title = String(value);
       td.append(/^p_/.test(column.name) && value < 0.001 ? "< 0.001" : mbw.number(value));
+      const marks = column.marked === undefined ? "" : mbw.marks(row, column.marked);
+      if (marks) td.append(" ", element("abbr", {title: mbw.meanings(marks).join("; ")}, marks));
     } else if (["severity", "validity", "status", "on_these_datasets", "to_other_datasets", "change"].includes(column.name)) {
       td.append(element("span", {class: `word ${String(value).replaceAll(/[^a-z]/g, "-")}`}, String(value).replaceAll("_", " ")));
     } else {
@@ -82,13 +87,14 @@
   }
 
   // Draw the table of an exhibit. `hide` names columns that are the same in all rows or stand elsewhere; the CSV has all.
-  mbw.drawTable = function (name, rows, {hide = [], sort = null, open = false, link = {}, wide = []} = {}) {
+  // `marked` has the columns whose numbers bear the marks of their row, each with the marks that do not concern it.
+  mbw.drawTable = function (name, rows, {hide = [], sort = null, open = false, link = {}, wide = [], marked = {}} = {}) {
     const exhibit = document.getElementById(name);
     const reason = exhibit.dataset.reason || null;
     const all = mbw.table(name).columns;
     const columns = all
       .filter((column) => !hide.includes(column.name) && mbw.label(column.name) !== null)
-      .map((column) => ({...column, link: link[column.name], wide: wide.includes(column.name)}));
+      .map((column) => ({...column, link: link[column.name], wide: wide.includes(column.name), marked: marked[column.name]}));
     const details = exhibit.querySelector("details.numbers");
     const host = details.querySelector(".table");
     const id = `search-${name}`;

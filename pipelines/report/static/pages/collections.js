@@ -22,7 +22,7 @@
       mbw.note(
         "collection_results",
         state.invalid ? "Invalid groups are shown, as published: their numbers mean nothing." : null,
-        rows.some((row) => Number.isFinite(row[state.metric]) && row.validity === null) ? "A number with a “?” is of a group whose validity is unknown: nothing is published to judge it by." : null,
+        mbw.explained(known),
         left_out.length && !state.invalid ? `Left out: ${left_out.map((row) => `${mbw.system(row)} (${row.excluded})`).join("; ")}.` : null,
       );
       const [low, high] = d3.extent(known, (row) => row[state.metric]);
@@ -49,13 +49,13 @@
               value: state.metric,
               kind: z ? "div" : "seq",
               why: "excluded",
-              doubt: (row) => row.validity === null,
+              marks: mbw.marks,
               label: `${METRICS[state.metric]} of each memory system with each backbone in ${state.collection}`,
               caption: `${state.collection}: ${METRICS[state.metric]}`,
             })
           : mbw.empty("Nothing is published of this number here."),
       );
-      mbw.drawTable("collection_results", rows, {hide: scope, wide: ["excluded"]});
+      mbw.drawTable("collection_results", rows, {hide: scope, wide: ["excluded"], marked: {weighted_average: "", z_score: "", rating: "!"}});
       const told = gains.filter((row) => row.delta !== null);
       const ends = d3.extent([0, ...told.flatMap((row) => [row.delta, row.ci_low ?? row.delta, row.ci_high ?? row.delta])]);
       const colours = {better: "div-high", worse: "div-low"};

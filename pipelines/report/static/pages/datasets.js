@@ -5,6 +5,9 @@
   const keys = ["experiment", "protocol", "split", "collection"];
   const scope = [...keys, "dataset_group"];
   const FEW = 5; // as the page Compare has it, in SQL
+  const SMALL = 20; // below, one score is more than 5 percent of all
+  const sized = (name, n) => (n < SMALL ? `${name} (n = ${n})` : name);
+  const origin = (row) => (row.origin === "derived" ? ", derived" : "");
   mbw.page(
     [
       ...mbw.scope(all),
@@ -22,10 +25,15 @@
       const reference = mbw.table("reference_datasets").rows;
       const about = reference.find((row) => row.dataset_group === state.dataset_group);
       const dropped = mbw.narrow(all(), state, within).length - means.length;
+      const scored = means.filter((row) => row.origin !== null);
+      const derived = scored.filter((row) => row.origin === "derived");
+      const not_published = derived.length ? `${derived.length === scored.length ? "All scores here are" : `The scores of ${derived.map((row) => mbw.system(row)).join(", ")} are`} derived, not published: they are the dataset's main metric, as there are no published scores.` : null;
       mbw.note(
         "dataset_distributions",
         about ? `${about.description ?? "No description."} Scored by ${about.main_metric ?? "a merged score"}${about.score_min === null ? "" : `, ${about.score_min} to ${about.score_max}`}; language: ${about.language ?? "not known"}.` : null,
         dropped ? `${mbw.plural(dropped, "invalid group is", "invalid groups are")} left out.` : null,
+        not_published,
+        spread.some((row) => row.n_scores < SMALL) ? `Where a system has fewer than ${mbw.plural(SMALL, "score")}, n says how many behind its name.` : null,
       );
       const known = d3.sort(means.filter((row) => Number.isFinite(row.mean)), (row) => -row.mean);
       const order = known.map((row) => mbw.system(row));
@@ -36,7 +44,9 @@
       const few = bins.every((row) => row.bin_low === row.bin_high);
       const colour = mbw.scale("seq", 0, d3.max(spread, (row) => row.share) ?? 1);
       const ys = [...order, ...rest];
-      const {left, cut, row: step} = mbw.names(ys, mbw.width("dataset_distributions"));
+      const sizes = new Map(spread.map((row) => [mbw.system(row), row.n_scores]));
+      const label = (name) => sized(name, sizes.get(name));
+      const {left, cut, row: step} = mbw.names(ys.map(label), mbw.width("dataset_distributions"));
       mbw.charts(
         "dataset_distributions",
         spread.length
@@ -50,7 +60,7 @@
                 marginRight: 8,
                 padding: 0.05,
                 x: {domain: bins.map((row) => row.bin), axis: "top", tickFormat: (n) => names.get(n), tickSize: 0, label: few ? "score" : "score, from …", labelAnchor: "left", labelArrow: "none"},
-                y: {domain: ys, label: null, tickSize: 0, tickFormat: cut},
+                y: {domain: ys, label: null, tickSize: 0, tickFormat: (name) => cut(label(name))},
                 marks: [
                   Plot.cell(spread, {x: "bin", y: (row) => mbw.system(row), fill: (row) => colour(row.share), inset: 0.5, rx: 2}),
                   Plot.text(spread, {
@@ -59,7 +69,7 @@
                     text: (row) => (row.share >= 0.005 ? `${Math.round(row.share * 100)}` : "<1"),
                     fontSize: 10.5,
                     fill: (row) => mbw.ink(colour(row.share)),
-                    title: (row) => `${mbw.system(row)}: ${mbw.plural(row.n, "score")} (${(row.share * 100).toFixed(1)} %) ${row.bin_low === row.bin_high ? `of ${mbw.number(row.bin_low)}` : `from ${mbw.number(row.bin_low)} to ${mbw.number(row.bin_high)}`}`,
+                    title: (row) => `${mbw.system(row)}: ${row.n.toLocaleString("en-US")} of ${mbw.plural(row.n_scores, "score")} (${(row.share * 100).toFixed(1)} %)${origin(row)}, ${row.bin_low === row.bin_high ? `of ${mbw.number(row.bin_low)}` : `from ${mbw.number(row.bin_low)} to ${mbw.number(row.bin_high)}`}`,
                   }),
                 ],
               },
@@ -79,13 +89,15 @@
         "dataset_means",
         bare ? `${bare === bars.length ? "Dots have" : "A dot without a line has"} no interval: ${mbw.plural(FEW, "score")} or more are needed for one from standard errors, and ${bare === 1 ? "one mean is" : `${bare} means are`} over fewer.` : null,
         bars.some((row) => row.low !== null && (row.low < reached[0] || row.high > reached[1])) ? `An arrow marks an interval that goes on beyond the scale of the score (${mbw.number(scale[0])} to ${mbw.number(scale[1])}).` : null,
-        means.some((row) => row.validity === null) ? "A ring for a dot is a group whose validity is unknown: nothing is published to judge it by." : null,
+        not_published,
+        mbw.explained(known),
+        known.some((row) => row.validity === null) ? "A ring for a dot is a group whose validity is unknown: nothing is published to judge it by." : null,
       );
       mbw.charts(
         "dataset_means",
         bars.length
           ? mbw.intervals("dataset_means", bars, {
-              y: (row) => mbw.system(row),
+              y: (row) => mbw.marked(sized(mbw.system(row), row.n), row),
               value: "mean",
               low: "low",
               high: "high",
@@ -93,11 +105,11 @@
               hollow: (row) => row.validity === null,
               axis: bare === bars.length ? "mean score" : "mean score ± 1.96 standard errors",
               label: `Mean scores on ${state.dataset_group} with 1.96 standard errors`,
-              title: (row) => `${mbw.system(row)}\nmean ${mbw.number(row.mean)}, standard error ${mbw.show(row.standard_error)}, ${mbw.plural(row.n, "score")}`,
+              title: (row) => `${mbw.system(row)}\nmean ${mbw.number(row.mean)}, standard error ${mbw.show(row.standard_error)}, ${mbw.plural(row.n, "score")}${origin(row)}`,
             })
           : mbw.empty("No mean can be computed from the samples; what is published is in the table."),
       );
-      mbw.drawTable("dataset_means", means, {hide: [...scope], open: !bars.length});
+      mbw.drawTable("dataset_means", means, {hide: [...scope], open: !bars.length, marked: {mean: "", average: "", minmax_average: "", z_average: ""}});
       mbw.drawTable("reference_datasets", reference, {wide: ["description"]});
     },
   );

@@ -16,7 +16,7 @@
       [row.n_baselines, "memory system"],
       [row.n_collections, "collection"],
       [row.n_responses, "response"],
-      [row.n_scores, "score"],
+      row.n_derived ? [row.n_scores, "score, derived", `scores, ${mbw.show(row.n_derived)} of them derived`] : [row.n_scores, "score"],
       [row.n_invalid, "invalid group"],
       [row.n_unknown, "group of unknown validity", "groups of unknown validity"],
       [row.n_not_published, "not published", "not published"],
@@ -34,12 +34,15 @@
       const title = `Highest mean in the split ${split}`;
       if (!first.length) return headline(title, "No system is ranked", "No system has a published number in every collection of the split.");
       const {mean_weighted_average: mean, n_ranked: ranked, n_may_be_first: may, rating_pool: pool} = first[0];
-      const {rating, rating_low: low, rating_high: high, n_unknown: unknown} = first[0];
+      const {rating, rating_low: low, rating_high: high} = first[0];
+      const marks = [...new Set(first.map((row) => mbw.marks(row)).join(""))].join("");
+      const of = (row) => (first.length > 1 ? ` of ${mbw.system(row)}` : "");
       return headline(
         title,
         first.map((row) => mbw.system(row)).join(", "),
-        `Weighted average ${mbw.number(mean)}; ${count(ranked, "system")} ranked.`,
-        unknown ? `Its validity is unknown in ${count(unknown, "collection")}: nothing is published there to judge by.` : null,
+        `Weighted average ${mbw.number(mean)}${marks && ` ${marks}`}; ${count(ranked, "system")} ranked.`,
+        ...first.map((row) => (row.n_unknown ? `? The validity${of(row)} is unknown in ${count(row.n_unknown, "collection")}: nothing is published there to judge by.` : null)),
+        ...first.map((row) => (row.n_out_of_scale ? `# In ${count(row.n_out_of_scale, "collection")}, scores outside of their dataset's range are in the mean${of(row)}, as published.` : null)),
         rating === null
           ? `No rating: ${(pool ?? "there is nothing to compare").replace(/^not rated: /, "")}.`
           : low === null
@@ -73,6 +76,7 @@
       "Can it be trusted?",
       bad ? count(bad, "invalid group") : judged === 0 ? "Cannot be told" : row.n_unknown ? `No group of the ${judged.toLocaleString("en-US")} that can be judged is invalid` : "No group is invalid",
       bad ? `${bad === 1 ? "Its" : "Their"} responses are mostly error texts, so ${bad === 1 ? "its" : "their"} numbers mean nothing; ${bad === 1 ? "it is" : "they are"} left out of rankings and gains.` : null,
+      row.n_derived ? `${count(row.n_derived, "score")} of ${count(row.n_scores, "score")} ${row.n_derived === 1 ? "is" : "are"} derived: the dataset's main metric, where no score is published. Ratings and gains are of published scores only.` : null,
       row.n_unknown ? `${count(row.n_unknown, "group")} of unknown validity: no samples are published to judge by.` : null,
       `${[
         row.n_failed === null ? "Whether responses failed is not known" : `${count(row.n_failed, "response")} failed`,
@@ -155,7 +159,7 @@
           ? mbw.grid(
               ...d3.groups(rated, (row) => row.split).map(([split, rows]) =>
                 mbw.intervals("overview_leaders", d3.sort(rows, (row) => -row.rating), {
-                  y: (row) => mbw.system(row),
+                  y: (row) => mbw.marked(mbw.system(row), row),
                   value: "rating",
                   low: "rating_low",
                   high: "rating_high",
@@ -169,7 +173,8 @@
             )
           : mbw.empty("No system is ranked or rated in any split."),
       );
-      mbw.drawTable("overview_leaders", ahead, {hide: [...scope, "rating_pool"], open: !rated.length});
+      mbw.note("overview_leaders", mbw.explained(ahead));
+      mbw.drawTable("overview_leaders", ahead, {hide: [...scope, "rating_pool"], open: !rated.length, marked: {mean_weighted_average: "", rating: ""}});
       const helped = mbw.narrow(gains(), state, scope);
       const parts = [
         ["n_worse", "worse", mbw.colour("div-low")],

@@ -37,6 +37,7 @@
       element("h4", {}, mbw.system(row)),
       row.validity === "invalid" ? element("p", {class: "word invalid"}, "invalid group: its numbers mean nothing") : row.validity === null ? element("p", {class: "word unknown"}, "validity unknown: nothing is published to judge by") : null,
       element("p", {class: "score"}, row.score === null ? `– (${row.why_not})` : mbw.number(row.score)),
+      row.origin === "derived" ? element("p", {class: "small derived"}, "derived, not published: the dataset's main metric") : null,
       element("p", {class: "small"}, `min-max ${mbw.show(row.minmax_score)}, z ${mbw.show(row.z)}; response ${mbw.plural(row.response_chars ?? 0, "character")}, prompt ${mbw.plural(row.prompt_chars ?? 0, "character")}`),
       ...(row.response === null ? [element("p", {class: "note"}, "There is no response.")] : text(row.response, row.response_end, row.response_chars)),
       measures.length ? element("details", {}, element("summary", {}, mbw.plural(measures.length, "metric")), element("dl", {}, ...measures.flatMap((m) => [element("dt", {}, m.metric), element("dd", {}, m.value_text ?? (m.kind === "bool" ? String(m.value === 1) : mbw.show(m.value)))]))) : null,
@@ -77,7 +78,7 @@
     article.replaceChildren(
       ...[
         element("h2", {}, `${row.dataset}, sample ${row.test_idx}`),
-        element("p", {class: "small"}, `${row.split} · ${row.collection}; ${CHOSEN[row.chosen]}; ${mbw.plural(row.n_systems, "answer")}, ${mbw.plural(row.n_scores, "score")} of valid systems`),
+        element("p", {class: "small"}, `${row.split} · ${row.collection}; ${CHOSEN[row.chosen]}; ${mbw.plural(row.n_systems, "answer")}, ${mbw.plural(row.n_scores, "score")} of valid systems${row.n_derived ? `, ${row.n_derived === row.n_scores ? "all" : row.n_derived} derived, not published` : ""}`),
         element("h3", {}, "What was asked"),
         ...(reference
           ? [element("p", {class: "small"}, `The last message of the prompt of ${mbw.system(reference)}. Other systems' prompts are beside their answers, for this backbone.`), ...text(reference.content, reference.content_end, reference.content_chars)]
@@ -90,10 +91,10 @@
                 marginLeft: 20,
                 marginRight: 20,
                 x: {label: "score", labelAnchor: "center", labelArrow: "none", ticks: 5, nice: true},
-                marks: [Plot.dot(scored, Plot.dodgeY({x: "score", fill: (a) => colour(a.score), stroke: "currentColor", r: 4.5, title: (a) => `${mbw.system(a)}: ${mbw.number(a.score)}`}))],
+                marks: [Plot.dot(scored, Plot.dodgeY({x: "score", fill: (a) => colour(a.score), stroke: "currentColor", r: 4.5, title: (a) => `${mbw.system(a)}: ${mbw.number(a.score)}${a.origin === "derived" ? ", derived" : ""}`}))],
               },
               `Scores of ${scored.length} systems on this sample`,
-              "Scores of all systems",
+              `Scores of all ${scored.length} systems that have one`,
             )
           : null,
         element("h3", {}, "What was answered"),
@@ -127,7 +128,7 @@
       document.getElementById("sample-count").textContent = `${found.length.toLocaleString("en-US")} of ${mbw.plural(rows.length, "sample")}`;
       document.getElementById("sample-list").replaceChildren(
         ...found.map((one) => {
-          const button = element("button", {type: "button", "aria-current": one === row ? "true" : null}, `${one.dataset} ${one.test_idx}`, element("small", {}, short(question(one)), one.spread === null ? "" : ` (spread ${mbw.number(one.spread)})`));
+          const button = element("button", {type: "button", "aria-current": one === row ? "true" : null}, `${one.dataset} ${one.test_idx}`, element("small", {}, short(question(one)), one.spread === null ? "" : ` (spread ${mbw.number(one.spread)}, n = ${one.n_scores})`));
           button.addEventListener("click", async () => {
             await mbw.go({sample: String(one.sample)});
             document.querySelector("#sample-list [aria-current]")?.focus();
