@@ -32,6 +32,8 @@ class LocalSource:
 
     def __init__(self, root: Path | str) -> None:
         self.root = Path(root).expanduser().absolute()
+        if ".." in self.root.parts:  # one name for one folder, as warehouse and tables record it
+            self.root = self.root.resolve()
         if not self.root.is_dir():
             raise SourceError(f"{self.root} is not a folder. Give the folder that holds manifest.jsonl or the results.")
         real_root = self.root.resolve()

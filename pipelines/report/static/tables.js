@@ -40,7 +40,7 @@
     const value = row[column.name];
     const td = element("td", {class: column.kind === "integer" || column.kind === "number" ? "number" : column.wide ? `wide ${column.name}` : /backbone/.test(column.name) ? "backbone" : null});
     if (column.name === "validity" && value === null && row.status !== "not_published" && row.excluded !== "not published") {
-      td.title = "no responses or single scores are published to judge by";
+      td.title = "no responses are published to judge by";
       td.append(element("span", {class: "word unknown"}, "unknown"));
     } else if (value === null || value === undefined) {
       const unrated = /^(rating|rank_)/.test(column.name) ? row.rating_pool : null; // ratings have a reason of their own
