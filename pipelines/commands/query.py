@@ -33,15 +33,16 @@ def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    import sys
-
     import duckdb
 
     from pipelines.client.reader import SnapshotReader
+    from pipelines.normalize.records import is_unicode
     from pipelines.render import Style
 
     check_output(args)
-    sql = sys.stdin.read() if args.sql == "-" else args.sql
+    sql = _standard_input() if args.sql == "-" else args.sql
+    if not is_unicode(sql):
+        raise UsageError("The query is not valid UTF-8.")
     with SnapshotReader(warehouse_of(args)) as reader:
         try:
             check_query(sql)
@@ -58,6 +59,25 @@ def run(args: argparse.Namespace) -> int:
         except duckdb.Error as error:
             raise MemoryBenchWarehouseError(str(error)) from error
     return DONE
+
+
+def _standard_input() -> str:
+    """The query that is piped in.
+
+    Raises:
+        MemoryBenchWarehouseError: nothing can be read there.
+        UsageError: it is no text.
+    """
+    import sys
+
+    if sys.stdin is None:
+        raise MemoryBenchWarehouseError("Standard input is closed: there is no query to read.")
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"The query is not valid {error.encoding.upper()}.") from error
+    except OSError as error:
+        raise MemoryBenchWarehouseError(f"Standard input cannot be read: {error.strerror or error}.") from error
 
 
 def check_query(sql: str) -> None:

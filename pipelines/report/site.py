@@ -153,9 +153,9 @@ def _carry_over(output: Path, partial: Path) -> None:
     def is_written(name: str) -> bool:
         return name in written if written is not None else name.split("/")[0] in _WRITTEN
 
-    for folder, names, files in os.walk(output, onerror=_fail):
+    for folder, names, found in os.walk(output, onerror=_fail):
         place = Path(folder).relative_to(output)
-        for name in [*files, *(name for name in names if os.path.islink(os.path.join(folder, name)))]:
+        for name in [*found, *(name for name in names if os.path.islink(os.path.join(folder, name)))]:
             relative = place / name
             if is_written(relative.as_posix()):
                 continue
@@ -170,7 +170,7 @@ def _carry_over(output: Path, partial: Path) -> None:
                 target.symlink_to(os.readlink(output / relative))
             else:
                 link_file(output / relative, target)
-        if place.parts and not names and not files:
+        if place.parts and not names and not found:
             (partial / place).mkdir(parents=True, exist_ok=True)  # git needs its empty folders
     for folder, names, _ in os.walk(partial, topdown=False):
         for name in names:
