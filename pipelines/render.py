@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -169,7 +170,7 @@ def write_text(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style |
         stream.write("(no rows)\n")
     if style.wrap and style.width is not None and layout:
         cells = _wrapped(cells, layout, style.width)
-    bold = style.bold if stream.isatty() else ()
+    bold = style.bold if shows_bold(stream) else ()
     is_split = False
     for number, (heading, lines) in enumerate(groupby(enumerate(cells), key=lambda line: line[1][:head])):
         block = list(lines)
@@ -197,6 +198,11 @@ def write_text(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style |
 def _left_out(names: Iterable[str]) -> list[str]:
     empty = ", ".join(names)
     return [f"left out, as empty in every row: {empty}"] if empty else []
+
+
+def shows_bold(stream: TextIO) -> bool:
+    """Whether it is a terminal whose user has not asked for plain text (https://no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
 def folded(text: str, width: int | None) -> list[str]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +217,56 @@ class TestQuery:
         mbw("query", "SELECT 'x'::INTEGER FROM result_groups", "--output", str(tmp_path / "o.csv"), status=1)
         assert "Could not convert string 'x'" in mbw.err
         assert not (tmp_path / "o.csv").exists()
+
+    @pytest.mark.parametrize("name", ["o.csv", "o.json", "o.txt", "o.parquet"])
+    def test_an_error_behind_the_first_rows_leaves_the_file_alone(self, mbw: Mbw, tmp_path: Path, name: str) -> None:
+        (tmp_path / name).write_text("of before")
+        late = "SELECT (CASE WHEN i = 199999 THEN 'late' ELSE '1' END)::INTEGER FROM range(200000) t(i)"
+        mbw("query", late, "--output", str(tmp_path / name), status=1)
+        assert "late" in mbw.err
+        assert (tmp_path / name).read_text() == "of before"
+        assert [path.name for path in tmp_path.iterdir()] == [name]
+
+    def test_the_file_is_replaced_where_a_link_leads_and_keeps_its_mode(self, mbw: Mbw, tmp_path: Path) -> None:
+        (tmp_path / "there").write_text("of before")
+        (tmp_path / "there").chmod(0o640)
+        (tmp_path / "o.csv").symlink_to("there")
+        mbw("query", "SELECT 1 AS a", "--output", str(tmp_path / "o.csv"))
+        assert (tmp_path / "o.csv").is_symlink()
+        assert (tmp_path / "there").read_text() == "a\n1\n"
+        assert (tmp_path / "there").stat().st_mode & 0o777 == 0o640
+
+    def test_devices_and_pipes_are_written_through(self, mbw: Mbw, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe")
+        with ThreadPoolExecutor(1) as pool:
+            read = pool.submit((tmp_path / "pipe").read_text)
+            mbw("query", "SELECT 1 AS a", "--format", "csv", "--output", str(tmp_path / "pipe"))
+            assert read.result(60) == "a\n1\n"
+        mbw("query", "SELECT 1 AS a", "--output", os.devnull)
+        assert not stat.S_ISREG(os.stat(os.devnull).st_mode)
+
+    @pytest.mark.parametrize("command", [["query", "SELECT 1"], ["table", "results"], ["diff", "{w}", "{w}"]])
+    @pytest.mark.parametrize(
+        "place", ["memorybench.duckdb", "parquet/o.csv", "o.csv", "snapshots/000001/snapshot.json", "../link", "../l/o"]
+    )
+    def test_no_result_is_written_into_a_warehouse(
+        self, mbw: Mbw, tmp_path: Path, command: list[str], place: str
+    ) -> None:
+        shutil.copytree(mbw.warehouse, tmp_path / "w", symlinks=True)
+        (tmp_path / "link").symlink_to("w/memorybench.duckdb")
+        (tmp_path / "l").symlink_to("w")
+        before = {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")}
+        argv = [part.format(w=mbw.warehouse) for part in command]  # also of a warehouse that is not asked
+        assert mbw(*argv, "--output", str(tmp_path / "w" / place), status=2) == ""
+        assert "lies inside of a warehouse" in mbw.err
+        assert {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+    def test_a_query_that_is_not_unicode(self, mbw: Mbw, monkeypatch: pytest.MonkeyPatch) -> None:
+        mbw("query", "SELECT '\udce9' AS x", status=2)
+        assert mbw.err == "mbw: The query is not valid UTF-8.\n"
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"SELECT '\xe9' AS x"), encoding="utf-8"))
+        mbw("query", "-", status=2)
+        assert mbw.err == "mbw: The query is not valid UTF-8.\n"
 
     def test_a_file_that_cannot_be_written(self, mbw: Mbw, tmp_path: Path) -> None:
         mbw("query", "SELECT 1", "--output", str(tmp_path / "no" / "o.csv"), status=1)
@@ -451,6 +504,14 @@ class TestStatus:
         assert 0 <= status["age_seconds"] < 3600
         assert status["bytes"]["parquet"]["prompts"] > 0
 
+    def test_half_a_snapshot(self, warehouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        shutil.copytree(warehouse, tmp_path / "w", symlinks=True)
+        shutil.rmtree(tmp_path / "w" / "snapshots" / "000001" / "parquet")
+        mbw = Mbw(tmp_path / "w", capsys)
+        for argv in (["status"], ["status", "--json"]):
+            assert mbw(*argv, status=1) == ""
+            assert re.fullmatch(r"mbw: \S+/000001/parquet is missing from \S+/w\. Delete .* build again\.\n", mbw.err)
+
     def test_no_warehouse(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         mbw = Mbw(tmp_path / "none", capsys)
         for argv in (["status"], ["query", "SELECT 1"], ["table", "z_score"]):
@@ -613,6 +674,51 @@ class TestAsAProcess:
         done = self.run()
         assert (done.returncode, done.stdout) == (2, "")
         assert "usage: mbw" in done.stderr
+
+    @staticmethod
+    def shell(line: str, **environment: str) -> tuple[int, str, str]:
+        """Status, output and messages of a line for the shell; $mbw runs the command."""
+        done = subprocess.run(
+            ["sh", "-c", line.replace("$mbw", f'"{sys.executable}" -m pipelines.cli')],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            env={**os.environ, **environment},
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    @pytest.mark.parametrize(
+        ("line", "message"),
+        [
+            ("$mbw query 'SELECT 1' >&-", "standard output is closed; to see no result, send it to /dev/null"),
+            ("$mbw query - <&-", "Standard input is closed: there is no query to read."),
+            ("$mbw query 'SELECT 1' >/dev/full", "the output cannot be written: No space left on device"),
+            ("$mbw query 'FROM range(99999)' >/dev/full", "the output cannot be written: No space left on device"),
+            ("$mbw status >/dev/full", "the output cannot be written: No space left on device"),
+        ],
+    )
+    def test_streams_that_are_closed_or_full(self, warehouse: Path, line: str, message: str) -> None:
+        assert self.shell(line, MBW_WAREHOUSE=str(warehouse)) == (1, "", f"mbw: {message}\n")
+
+    def test_a_message_never_goes_to_standard_output(self, warehouse: Path) -> None:
+        found = self.shell("$mbw query 'SELEC' 2>&-", MBW_WAREHOUSE=str(warehouse))
+        assert found == (2, "", "")
+
+    def test_what_the_encoding_of_the_output_lacks(self, warehouse: Path) -> None:
+        def shown(*options: str) -> tuple[int, str, str]:
+            line = f"$mbw query \"SELECT 'caf\u00e9' AS x\" {' '.join(options)}"
+            return self.shell(line, MBW_WAREHOUSE=str(warehouse), PYTHONIOENCODING="ascii")
+
+        assert shown() == (0, "x\n----\ncaf\\xe9\n", "")
+        for style in ("csv", "json", "markdown", "latex"):
+            status, _, message = shown("--format", style)
+            assert status == 1
+            assert message == (
+                "mbw: standard output takes ascii text, which has no '\\xe9'; set PYTHONIOENCODING=utf-8, or write to a "
+                "file\n"
+            )
 
     def test_errors_have_no_traceback(self, tmp_path: Path) -> None:
         done = self.run("status", "--warehouse", str(tmp_path))

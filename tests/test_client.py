@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -278,8 +279,62 @@ class TestTables:
         assert frame.to_dict("list") == {"baseline": ["a_mem", "wo_memory"], "n_predictions": [3, 3]}
 
     def test_nothing_can_be_changed(self, results: MemoryBenchResults) -> None:
-        with pytest.raises(duckdb.InvalidInputException, match="read-only"):
+        with pytest.raises(UsageError, match="Only queries can be run"):
             results.sql("DELETE FROM result_groups")
+
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "COPY (SELECT 1) TO '{place}/new.csv'",
+            "WITH x AS (COPY (SELECT 1) TO '{place}/new.csv') FROM x",
+            "ATTACH '{place}/new.duckdb' AS n",
+            "ATTACH ':memory:' AS m",
+            "FROM read_text('{place}/secret')",
+            "FROM '{place}/secret.csv'",
+            "SET enable_external_access = true",
+            "CREATE TEMP TABLE t AS SELECT 1",
+            "SELECT 1; SELECT 2",
+        ],
+    )
+    def test_a_query_reaches_nothing_outside_of_the_warehouse(
+        self, results: MemoryBenchResults, tmp_path: Path, query: str
+    ) -> None:
+        for name in ("secret", "secret.csv"):
+            (tmp_path / name).write_text("a\n1\n")
+        with pytest.raises((UsageError, duckdb.Error)):
+            results.sql(query.format(place=tmp_path))
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["secret", "secret.csv"]
+        root = results.warehouse / "parquet"
+        assert len(results.sql("FROM prompts")) == len(results.sql(f"FROM prompts('{root}')")) == 9
+
+    @pytest.mark.parametrize("query", ["", " -- nothing"])
+    def test_no_query_at_all(self, results: MemoryBenchResults, query: str) -> None:
+        with pytest.raises(UsageError, match="One query at a time: found no statement"):
+            results.sql(query)
+
+    def test_what_is_no_name_or_no_list_of_names(self, results: MemoryBenchResults) -> None:
+        with pytest.raises(TypeError, match="metric is the name of one, not None"):
+            results.summary_table(None)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=r"write models=\['Qwen3-8B'\]"):
+            results.summary_table("z_score", models="Qwen3-8B")
+        with pytest.raises(TypeError, match=r"write baselines=\['a_mem'\]"):
+            results.summary_table("z_score", baselines="a_mem")
+
+    def test_filters_of_every_type(self, results: MemoryBenchResults) -> None:
+        everything = results.pandas("predictions")
+        for value in (3, np.int64(3), "3", 3.0):
+            assert len(results.pandas("predictions", test_idx=value)) == (everything.test_idx == 3).sum() > 0
+        assert len(results.arrow("predictions", test_idx=[0, 3])) == everything.test_idx.isin([0, 3]).sum()
+        assert len(results.arrow("predictions", test_idx=np.array([0, 3]))) == everything.test_idx.isin([0, 3]).sum()
+        assert results.arrow("refreshes", ended=results.pandas("refreshes").ended[0]).num_rows == 1
+        missing = results.sql("SELECT count(*) AS n FROM result_groups WHERE run_id IS NULL").n[0]
+        assert results.arrow("result_groups", run_id=None).num_rows == missing
+        assert results.arrow("result_groups", run_id=[None, "no such"]).num_rows == missing
+        assert results.arrow("prompts", messages=[results.arrow("prompts")["messages"][0].as_py()]).num_rows > 0
+        with pytest.raises(UsageError, match="predictions cannot be filtered by test_idx='x': "):
+            results.arrow("predictions", test_idx="x")
+        with pytest.raises(UsageError, match="predictions cannot be filtered by test_idx=<object"):
+            results.pandas("predictions", test_idx=object())
 
     @pytest.mark.parametrize("table", [*TABLES, "results"])
     def test_every_table_in_every_form(self, results: MemoryBenchResults, table: str) -> None:

@@ -212,6 +212,18 @@ def test_a_folder_with_something_in_it_is_refused(
     assert json.loads(result)["groups"] == len(ODD_KEYS) + 3
 
 
+def test_the_folder_that_one_is_in_is_not_replaced(
+    warehouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").mkdir()
+    monkeypatch.chdir(tmp_path / "mine")
+    for target, reason in ((".", "you are in it"), (tmp_path / "mine", "you are in it"), ("..", "not an empty folder")):
+        assert main(["export", str(target), "--warehouse", str(warehouse)]) == USAGE
+        assert reason in capsys.readouterr().err
+    assert list(Path.cwd().iterdir()) == []
+    assert main(["export", "inside", "--warehouse", str(warehouse)]) == DONE
+
+
 def test_an_export_that_fails_leaves_nothing(warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> int:
         raise OSError(28, "No space left on device")

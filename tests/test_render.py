@@ -290,3 +290,20 @@ def test_the_last_column_can_be_wrapped() -> None:
 
 def test_unique_names() -> None:
     assert render.unique_names(["a", "a", "a_1", "a"]) == ["a", "a_1", "a_1_1", "a_2"]
+
+
+def test_bold_is_for_terminals_whose_user_has_not_asked_for_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    def shown(stream: io.StringIO) -> str:
+        render.write_text(stream, ["a"], [(1,)], render.Style(bold={(0, 0)}))
+        return stream.getvalue()
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert shown(Terminal()) == "a\n-\n\x1b[1m1\x1b[0m\n" and shown(io.StringIO()) == "a\n-\n1\n"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert shown(Terminal()) == "a\n-\n1\n" and not render.shows_bold(Terminal())
+    monkeypatch.setenv("NO_COLOR", "")
+    assert render.shows_bold(Terminal())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import re
 import statistics
 from collections import Counter
@@ -503,6 +504,100 @@ class TestSite:
         assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
         (tmp_path / "file").write_text("x")
         assert main(["report", "--warehouse", str(warehouse), "--output", str(tmp_path / "file")]) == 2
+
+    def test_what_a_report_did_not_write_stays_in_its_place(
+        self, warehouse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        output = write_report(warehouse, tmp_path / "pub").path
+        (output / "data" / "of-an-earlier-report.js").write_text("gone")
+        marker = json.loads((output / "report.json").read_text())
+        assert marker["files"] == sorted(set(_contents(output)) - {"data/of-an-earlier-report.js"})
+        marker["files"].append("data/of-an-earlier-report.js")
+        (output / "report.json").write_text(json.dumps(marker))
+        mine = {"CNAME": b"example.org", ".git/config": b"[core]", "notes/a.txt": b"a", "data/mine.csv": b"1"}
+        for name, content in mine.items():
+            (output / name).parent.mkdir(exist_ok=True)
+            (output / name).write_bytes(content)
+        (output / ".git" / "refs").mkdir()
+        (output / "link").symlink_to("notes")
+        output.chmod(0o750)
+        assert main(["report", "--warehouse", str(warehouse), "--output", str(output)]) == 0
+        fresh = _contents(write_report(warehouse, tmp_path / "fresh").path)
+        assert _contents(output) == {**fresh, **mine}
+        assert (output / ".git" / "refs").is_dir() and os.readlink(output / "link") == "notes"
+        assert output.stat().st_mode & 0o777 == 0o750
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["fresh", "pub"]
+
+    def test_a_report_that_lists_no_files_is_known_by_its_names(self, warehouse: Path, tmp_path: Path) -> None:
+        output = write_report(warehouse, tmp_path / "pub").path
+        marker = json.loads((output / "report.json").read_text())
+        del marker["files"]
+        (output / "report.json").write_text(json.dumps(marker))
+        (output / "data" / "old.js").write_text("gone")
+        (output / "CNAME").write_text("example.org")
+        write_report(warehouse, output)
+        assert not (output / "data" / "old.js").exists() and (output / "CNAME").read_text() == "example.org"
+
+    def test_a_file_in_the_way_of_the_report_is_refused(self, warehouse: Path, tmp_path: Path, capsys: Any) -> None:
+        output = write_report(warehouse, tmp_path / "pub").path
+        marker = json.loads((output / "report.json").read_text())
+        marker["files"].remove("changes.html")
+        (output / "report.json").write_text(json.dumps(marker))
+        before = _contents(output)
+        assert main(["report", "--warehouse", str(warehouse), "--output", str(output)]) == 2
+        assert "changes.html was not written by a report and is in the way" in capsys.readouterr().err
+        assert _contents(output) == before
+
+    def test_a_swap_that_fails_half_way_brings_the_old_report_back(
+        self, warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        output = write_report(warehouse, tmp_path / "pub").path
+        (output / "CNAME").write_text("example.org")
+        before = _contents(output)
+        rename = Path.rename
+
+        def failing(self: Path, target: Path) -> Path:
+            if ".partial-" in self.name:
+                raise OSError(5, "Input/output error")
+            return rename(self, target)
+
+        monkeypatch.setattr(Path, "rename", failing)
+        assert main(["report", "--warehouse", str(warehouse), "--output", str(output)]) == 2
+        assert _contents(output) == before
+        assert [path.name for path in tmp_path.iterdir()] == ["pub"]
+
+    @pytest.mark.parametrize("place", [".", "snapshots", "snapshots/new", "parquet/x", "report/x", "my/report"])
+    def test_no_place_in_a_warehouse_is_written_but_its_own(self, single: Path, place: str, capsys: Any) -> None:
+        before = sorted(single.rglob("*"))
+        assert main(["report", "--warehouse", str(single), "--output", str(single / place)]) == 2
+        assert "lies inside of a warehouse" in capsys.readouterr().err
+        assert sorted(single.rglob("*")) == before
+
+    def test_another_warehouse_and_a_link_into_one_are_refused(
+        self, warehouse: Path, single: Path, tmp_path: Path, capsys: Any
+    ) -> None:
+        (tmp_path / "link").symlink_to(single)
+        for place in (single / "report", tmp_path / "link" / "x", single.parent):
+            assert main(["report", "--warehouse", str(warehouse), "--output", str(place)]) == 2
+            assert main(["report", "--warehouse", str(single), "--output", str(single.parent)]) == 2
+        assert "has the warehouse inside" in capsys.readouterr().err
+
+    def test_a_folder_in_the_place_of_report_json_makes_no_report(
+        self, warehouse: Path, tmp_path: Path, capsys: Any
+    ) -> None:
+        (tmp_path / "r" / "report.json").mkdir(parents=True)
+        assert main(["report", "--warehouse", str(warehouse), "--output", str(tmp_path / "r")]) == 2
+        assert "holds something that is not a report" in capsys.readouterr().err
+        assert not is_current(warehouse, tmp_path / "r")
+
+    def test_the_folder_that_one_is_in_is_not_replaced(
+        self, warehouse: Path, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        output = write_report(warehouse, tmp_path / "r").path
+        monkeypatch.chdir(output / "data")
+        for place in (".", ".."):
+            assert main(["report", "--warehouse", str(warehouse), "--output", place]) == 2
+        assert "you are in it" in capsys.readouterr().err
 
     def test_a_failure_leaves_the_old_report(
         self, warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

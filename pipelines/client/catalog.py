@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -33,8 +33,9 @@ def relations(reader: SnapshotReader) -> list[Relation]:
     return sorted(found.values(), key=lambda relation: (relation.kind != "view", relation.name))
 
 
-def selection(reader: SnapshotReader, name: str, filters: Mapping[str, str | Sequence[str]]) -> tuple[str, list[Any]]:
-    """A query, with its parameters, for the rows of a table or view whose columns have one of the given values.
+def selection(reader: SnapshotReader, name: str, filters: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """A query, with its parameters, for the rows of a table or view whose columns have the given value, or one of them
+    where it is a list or the like; None is NULL.
 
     Raises:
         UsageError: there is no such table, or it has no such column.
@@ -50,10 +51,20 @@ def selection(reader: SnapshotReader, name: str, filters: Mapping[str, str | Seq
     for column, wanted in filters.items():
         if column not in columns:
             raise UsageError(f"{name} has no column {column!r}; it has {', '.join(columns)}.")
-        values = [wanted] if isinstance(wanted, str) else list(wanted)
-        conditions.append(f"{quoted(column)} IN ({', '.join('?' * len(values))})" if values else "false")
-        parameters += values
+        is_one = isinstance(wanted, (str, bytes, Mapping)) or not isinstance(wanted, Iterable)
+        values = [wanted] if is_one else list(wanted)
+        given = [_plain(value) for value in values if value is not None]
+        accepted = [f"{quoted(column)} IN ({', '.join('?' * len(given))})"] if given else []
+        if None in values:
+            accepted.append(f"{quoted(column)} IS NULL")
+        conditions.append(f"({' OR '.join(accepted)})" if accepted else "false")
+        parameters += given
     return f"{query} WHERE {' AND '.join(conditions)}", parameters
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy as one of Python's, which is what parameters can be."""
+    return value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
 
 
 def unknown(what: str, name: str, known: Sequence[str]) -> str:

@@ -82,6 +82,8 @@ class SnapshotReader:
 
         `prompts` stays readable, because Arrow reads it and not the database.
         """
+        if self._locked:
+            return
         self._connection.execute("SET enable_external_access = false")
         self._connection.execute("SET lock_configuration = true")
         self._locked = True

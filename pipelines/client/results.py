@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -49,6 +50,7 @@ class MemoryBenchResults:
     """
 
     def __init__(self, reader: SnapshotReader, repo_id: str = "warehouse", repo_type: str = "dataset") -> None:
+        reader.lock()
         self._reader = reader
         self.repo_id = repo_id
         self.repo_type = repo_type
@@ -249,9 +251,17 @@ class MemoryBenchResults:
         The dataset columns are left out where both dataset_type and set_name are given. Values are as published (null
         is None); a group that is not there, has no summary or not this metric, gives `missing_value`. (The publisher's
         client raises FileNotFoundError where a group has no summary.) One query.
+
+        Raises:
+            TypeError: the metric is no name, or a name stands where a list of names is taken.
         """
         from pipelines.client.summary_values import summary_values
 
+        if not isinstance(metric, str):
+            raise TypeError(f"metric is the name of one, not {metric!r}")
+        for name, names in (("baselines", baselines), ("models", models)):
+            if isinstance(names, str):
+                raise TypeError(f"{name} is a list of names, not {names!r}: write {name}=[{names!r}]")
         columns = list(baselines) if baselines is not None else self.list_baselines(exp, None, dataset_type, set_name)
         wanted = None if models is None else set(models)
         found: dict[tuple[str, str, str], dict[str, Any]] = {}
@@ -276,24 +286,34 @@ class MemoryBenchResults:
     def sql(self, query: str, parameters: Parameters = ()) -> pd.DataFrame:
         """The result of a query on the warehouse's tables and views; `?` or `$name` in it take parameters.
 
-        `FROM prompts` reads the prompts of this version. Nothing can be changed.
-        """
-        return self._reader.execute(query, parameters).df()
-
-    def arrow(self, table: str, **keys: str | Sequence[str]) -> pa.Table:
-        """A table or view as Arrow. Keywords filter by column: `arrow("results", backbone="Qwen3-8B")`; a list takes
-        any of its values.
+        `FROM prompts` reads the prompts of this version. As with `mbw query`, the query can read nothing outside of the
+        warehouse and can change nothing; to join what is yours, take the result to pandas, or open the database file.
 
         Raises:
-            UsageError: there is no such table, or it has no such column.
+            UsageError: it is not one query.
+            duckdb.Error: it cannot be run.
         """
-        return self._reader.arrow(*self._selection(table, keys))
+        from pipelines.client.queries import check_query
 
-    def pandas(self, table: str, **keys: str | Sequence[str]) -> pd.DataFrame:
+        check_query(query)
+        return self._reader.execute(query, parameters).df()
+
+    def arrow(self, table: str, **keys: Any) -> pa.Table:
+        """A table or view as Arrow. Keywords filter by column: `arrow("results", backbone="Qwen3-8B")`; a list takes
+        any of its values, and None the rows that have none.
+
+        Raises:
+            UsageError: there is no such table, or it has no such column, or the column no such values.
+        """
+        with _told_of_filters(table, keys):
+            return self._reader.arrow(*self._selection(table, keys))
+
+    def pandas(self, table: str, **keys: Any) -> pd.DataFrame:
         """A table or view as a pandas DataFrame; see arrow."""
-        return self._reader.execute(*self._selection(table, keys)).df()
+        with _told_of_filters(table, keys):
+            return self._reader.execute(*self._selection(table, keys)).df()
 
-    def polars(self, table: str, **keys: str | Sequence[str]) -> pl.DataFrame:
+    def polars(self, table: str, **keys: Any) -> pl.DataFrame:
         """A table or view as a Polars DataFrame; see arrow. Needs the package polars."""
         import polars as pl
 
@@ -301,10 +321,24 @@ class MemoryBenchResults:
         assert isinstance(frame, pl.DataFrame)
         return frame
 
-    def _selection(self, table: str, keys: dict[str, str | Sequence[str]]) -> tuple[str, list[str]]:
+    def _selection(self, table: str, keys: dict[str, Any]) -> tuple[str, list[Any]]:
         from pipelines.client.catalog import selection
 
         return selection(self._reader, table, keys)
+
+
+@contextmanager
+def _told_of_filters(table: str, keys: dict[str, Any]) -> Iterator[None]:
+    """Tell of a value that is of another type than its column."""
+    import duckdb
+
+    try:
+        yield
+    except (duckdb.ProgrammingError, duckdb.DataError, duckdb.NotSupportedError) as error:
+        if not keys:
+            raise
+        given = ", ".join(f"{name}={value!r}" for name, value in keys.items())
+        raise UsageError(f"{table} cannot be filtered by {given}: {error}") from error
 
 
 def _names(files: str) -> list[str]:

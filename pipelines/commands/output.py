@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, TextIO
+from uuid import uuid4
 
 from pipelines.errors import MemoryBenchWarehouseError, UsageError
 
@@ -103,13 +107,17 @@ def check_output(args: argparse.Namespace) -> str:
     """The format to write, before any work is done.
 
     Raises:
-        UsageError: Parquet without a file to write it to.
+        UsageError: Parquet without a file to write it to, or a file in the folder of a warehouse.
     """
+    from pipelines.places import warehouse_around
+
     chosen: str | None = args.format
     if chosen is None:
         chosen = ENDINGS.get(args.output.suffix.lower(), "table") if args.output is not None else "table"
     if chosen == "parquet" and args.output is None:
         raise UsageError("--format parquet needs --output FILE.")
+    if args.output is not None and not _is_written_through(args.output) and warehouse_around(args.output):
+        raise UsageError(f"{args.output} lies inside of a warehouse. Choose another with --output.")
     return chosen
 
 
@@ -123,31 +131,74 @@ def fitted(args: argparse.Namespace, result: Result) -> Result:
 def write_result(args: argparse.Namespace, result: Result) -> None:
     """Write the result as the arguments say."""
     chosen = check_output(args)
-    try:
-        if chosen == "parquet":
-            import pyarrow.parquet as pq
-
-            pq.write_table(result.arrow(), args.output, compression="zstd")
-            tell(result.remarks)
-            return
+    if args.output is None:
         if isinstance(result, QueryResult):
-            result.run()  # a query that fails leaves the file alone
-        with _stream(args.output) as stream:
-            remarks = _write(stream, chosen, result)
+            result.run()
+        with _whole_text(chosen):
+            remarks = _write(sys.stdout, chosen, result)
         tell(remarks)
+        return
+    try:
+        with _replaced(args.output) as path:
+            if chosen == "parquet":
+                import pyarrow.parquet as pq
+
+                pq.write_table(result.arrow(), path, compression="zstd")
+                remarks = result.remarks
+            else:
+                if isinstance(result, QueryResult):
+                    result.run()
+                with open(path, "w", encoding="utf-8", newline="") as stream:
+                    remarks = _write(stream, chosen, result)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise MemoryBenchWarehouseError(f"{args.output} cannot be written: {error.strerror or error}.") from error
+    tell(remarks)
 
 
 @contextmanager
-def _stream(path: Path | None) -> Iterator[TextIO]:
-    if path is None:
-        yield sys.stdout
-    else:
-        with open(path, "w", encoding="utf-8", newline="") as stream:
-            yield stream
+def _replaced(path: Path) -> Iterator[Path]:
+    """A file to write, which takes the place of `path` at the end: a query that fails leaves that alone."""
+    if _is_written_through(path):
+        yield path
+        return
+    place = Path(os.path.realpath(path))  # a link stays one
+    temporary = place.with_name(f".mbw-{uuid4().hex[:12]}.new")
+    try:
+        yield temporary
+        if place.exists():
+            temporary.chmod(stat.S_IMODE(place.stat().st_mode))
+        os.replace(temporary, place)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _is_written_through(path: Path) -> bool:
+    """Whether it is a device, a pipe or an open file of the shell's, which nothing can take the place of."""
+    if os.path.abspath(path).startswith(("/dev/fd/", "/dev/std", "/proc/")):
+        return True
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+@contextmanager
+def _whole_text(chosen: str) -> Iterator[None]:
+    """Write to standard output what its encoding lacks as it is or, for machines, not at all: people are shown an
+    escape, which a program would take for text of the archive."""
+    if chosen == "table":
+        yield
+        return
+    errors = sys.stdout.errors
+    _set_errors("strict")
+    try:
+        yield
+    finally:
+        _set_errors(errors)
+
+
+def _set_errors(errors: str | None) -> None:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors=errors)
 
 
 def tell(remarks: Iterable[str]) -> None:
@@ -172,7 +223,7 @@ def _write(stream: TextIO, chosen: str, result: Result) -> Sequence[str]:
         render.write_markdown(stream, result.columns, result.rows, style)
     else:
         remarks = render.write_text(stream, result.columns, result.rows, style)
-        legend = [] if style.nothing else style.whole_legend(shows_bold=stream.isatty())
+        legend = [] if style.nothing else style.whole_legend(shows_bold=render.shows_bold(stream))
         return [*legend, *remarks, *([style.warning] if style.warning else [])]
     return [] if for_people(chosen) else result.remarks  # documents have the legend in them
 

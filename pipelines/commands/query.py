@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from typing import TYPE_CHECKING
 
 from pipelines.commands.arguments import DONE, add_warehouse, warehouse_of
@@ -19,9 +18,6 @@ DESCRIPTION = (
     "query can read nothing outside of the warehouse and can change nothing. A table that is too wide for the terminal "
     "goes on below itself."
 )
-_SPACE = r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*"
-_COMMENTS = re.compile(_SPACE, re.DOTALL)
-_EXPLAIN = re.compile(rf"EXPLAIN\b{_SPACE}(?:(?:ANALY[SZ]E\b|\([^()]*\)){_SPACE})*", re.DOTALL | re.IGNORECASE)
 
 
 def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -33,15 +29,14 @@ def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    import sys
-
     import duckdb
 
+    from pipelines.client.queries import check_query
     from pipelines.client.reader import SnapshotReader
     from pipelines.render import Style
 
     check_output(args)
-    sql = sys.stdin.read() if args.sql == "-" else args.sql
+    sql = _standard_input() if args.sql == "-" else args.sql
     with SnapshotReader(warehouse_of(args)) as reader:
         try:
             check_query(sql)
@@ -60,33 +55,20 @@ def run(args: argparse.Namespace) -> int:
     return DONE
 
 
-def check_query(sql: str) -> None:
-    """Check that it is one statement, and one that asks and changes nothing.
-
-    That nothing outside of the warehouse is touched does not rest on this check: the session is locked as well.
+def _standard_input() -> str:
+    """The query that is piped in.
 
     Raises:
-        UsageError: it is not.
+        MemoryBenchWarehouseError: nothing can be read there.
+        UsageError: it is no text.
     """
-    import duckdb
+    import sys
 
-    statements = duckdb.extract_statements(sql)
-    if len(statements) != 1:
-        found = "no statement" if not statements else f"{len(statements)} statements"
-        raise UsageError(f"One query at a time: found {found}.")
-    kind = statements[0].type
-    allowed = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN, duckdb.StatementType.MULTI)
-    begin = _first_word(sql)
-    first = sql[begin:][:8].upper()
-    # PIVOT is several statements to DuckDB, and so is what creates a table from one.
-    asks = first.startswith(("PIVOT", "FROM", "SELECT", "WITH", "(", "EXPLAIN"))
-    if kind not in allowed or (kind == duckdb.StatementType.MULTI and not asks):
-        raise UsageError(f"Only queries can be run (SELECT, FROM, WITH, PIVOT, DESCRIBE, SHOW …), found {kind.name}.")
-    explained = _EXPLAIN.match(sql, begin)
-    if explained:  # EXPLAIN ANALYZE runs what it explains
-        check_query(sql[explained.end() :])
-
-
-def _first_word(sql: str) -> int:
-    found = _COMMENTS.match(sql)
-    return found.end() if found else 0
+    if sys.stdin is None:
+        raise MemoryBenchWarehouseError("Standard input is closed: there is no query to read.")
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"The query is not valid {error.encoding.upper()}.") from error
+    except OSError as error:
+        raise MemoryBenchWarehouseError(f"Standard input cannot be read: {error.strerror or error}.") from error

@@ -15,7 +15,7 @@ HELP = "write the results as a web site that opens from the file"
 DESCRIPTION = (
     "Writes a static site with the results of the warehouse: overview, leaderboard, collections, datasets, comparison "
     "of two systems, samples, quality and changes. It needs no server and no network. An earlier report in its place "
-    "is replaced in one step."
+    "is replaced in one step; other files in the folder stay."
 )
 
 

@@ -42,7 +42,6 @@ def run(args: argparse.Namespace) -> int:
 def warehouse_status(reader: SnapshotReader, now: datetime) -> dict[str, Any]:
     """Everything that `mbw status` says, as JSON has it."""
     from pipelines.load.signatures import SignatureCache
-    from pipelines.load.snapshots import snapshot_size
 
     columns = (
         "refresh_id, strftime(started AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ') AS started, "
@@ -65,9 +64,21 @@ def warehouse_status(reader: SnapshotReader, now: datetime) -> dict[str, Any]:
         "groups": counted(reader, "result_groups", "status"),
         "validity": counted(reader, "result_groups", "validity"),
         "findings": counted(reader, "findings", "severity"),
-        "bytes": snapshot_size(reader.snapshot.path),
+        "bytes": _size(reader),
         "last_refresh": _with_versions(refresh),
     }
+
+
+def _size(reader: SnapshotReader) -> dict[str, Any]:
+    from pipelines.errors import WarehouseError
+    from pipelines.load.snapshots import snapshot_size
+
+    try:
+        return snapshot_size(reader.snapshot.path)
+    except FileNotFoundError as error:
+        reader.require_snapshot()  # when it is gone, that is what went wrong
+        root = reader.warehouse.root
+        raise WarehouseError(f"{error.filename} is missing from {root}. Delete {root} and build again.") from error
 
 
 def counted(reader: SnapshotReader, table: str, column: str) -> dict[str, int]:

@@ -34,6 +34,7 @@ from pipelines.export.layout import (
 from pipelines.load.assembly import result_group_rows
 from pipelines.load.snapshots import DATABASE
 from pipelines.load.views import list_views, quoted
+from pipelines.places import has_working_directory, warehouse_around
 from schemas import TABLES
 from schemas.model import KEYS
 
@@ -65,11 +66,13 @@ def export_folder(warehouse: Path, target: Path, options: ExportOptions) -> dict
 
 
 def _require_free(target: Path, warehouse: Path) -> None:
-    if target.resolve().is_relative_to(warehouse.expanduser().resolve()):
+    if target.resolve().is_relative_to(warehouse.expanduser().resolve()) or warehouse_around(target):
         raise UsageError(
             f"{target} lies inside of the warehouse, where a build would delete it. Choose another folder."
         )
     if target.is_dir() and not any(target.iterdir()):
+        if has_working_directory(target):
+            raise UsageError(f"{target} is to be replaced, and you are in it. Choose another folder.")
         return
     if target.exists() or target.is_symlink():
         raise UsageError(f"{target} is not an empty folder. Choose another, or delete it first.")

@@ -141,6 +141,10 @@ class Warehouse:
             )
         return snapshot
 
+    def is_published(self) -> bool:
+        """Whether something was published here, readable or not."""
+        return os.path.islink(self.root / _CURRENT) and os.path.isdir(self._snapshots)
+
     @property
     def _snapshots(self) -> Path:
         return self.root / "snapshots"

@@ -2,8 +2,9 @@
 
     index.html … changes.html   data/<exhibit>.js, data/<exhibit>/<n>.js, data/sample/<n>.js   assets/   report.json
 
-The site is written beside its place and takes it in one step, so that a server never shows half of two. The same
-snapshot gives the same bytes.
+The site is written beside its place and takes it in one step, so that a server never shows half of two. What else is in
+the folder, such as .git or CNAME, stays: report.json lists the files of the report. The same snapshot gives the same
+bytes.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from pipelines.client.reader import SnapshotReader
 from pipelines.config import SAMPLE
 from pipelines.errors import BadRecord, UsageError
 from pipelines.load.partitions import partition_file
-from pipelines.load.snapshots import QUALITY, Snapshot, Warehouse
+from pipelines.load.snapshots import QUALITY, Snapshot, Warehouse, link_file
 from pipelines.load.views import literal, quoted
+from pipelines.places import has_working_directory, warehouse_around
 from pipelines.report.exhibits import Exhibit, list_exhibits, read_part, standalone_sql
 from pipelines.report.pages import PAGES, SAMPLE_EXHIBITS, Page
 from pipelines.report.scripts import Rows, script, split
@@ -39,6 +41,10 @@ REPORT = "report"
 MARKER = "report.json"
 GENERATOR = "memorybench-warehouse"
 DATA_DOCS = "data_docs"
+#: Where report.json lists the files of the report.
+_FILES = "files"
+#: What a report wrote at its top that lists no files.
+_WRITTEN = {*(page.file for page in PAGES), "assets", "data", DATA_DOCS, MARKER}
 
 #: Exhibits that others read: kept as tables while the report is written, in this order.
 _STORED = ("samples", "sample_prompts")
@@ -79,23 +85,25 @@ def default_output(warehouse: Path) -> Path:
 
 
 def write_report(warehouse: Path, output: Path | None = None) -> WrittenReport:
-    """Write the report of a warehouse's published snapshot; an earlier one in its place is replaced.
+    """Write the report of a warehouse's published snapshot; an earlier one in its place is replaced, and what else is
+    in the folder stays.
 
     Raises:
         WarehouseError: there is no warehouse.
-        UsageError: `output` holds something that is not a report, or cannot be written.
+        UsageError: `output` holds something and no report, is no place for one, or cannot be written.
     """
     output = (output or default_output(warehouse)).expanduser().absolute()
-    check_output(output)
+    check_output(output, warehouse)
     partial = output.with_name(f".{output.name}.partial-{os.getpid()}")
     old = output.with_name(f".{output.name}.old-{os.getpid()}")
     with SnapshotReader(warehouse) as reader:
         try:
             partial.mkdir(parents=True)
             n_samples = _Site(reader, partial).write()
+            sizes = [(partial / name).stat().st_size for name in _files(partial)]
             if output.exists():
-                output.rename(old)
-            partial.rename(output)
+                _carry_over(output, partial)
+            _take_place(partial, output, old)
         except OSError as error:
             raise UsageError(
                 f"{output} cannot be written: {error.strerror or error}. Choose another with --output."
@@ -103,7 +111,6 @@ def write_report(warehouse: Path, output: Path | None = None) -> WrittenReport:
         finally:
             shutil.rmtree(partial, ignore_errors=True)
             shutil.rmtree(old, ignore_errors=True)
-        sizes = [path.stat().st_size for path in output.rglob("*") if path.is_file()]
         return WrittenReport(output, reader.snapshot.info.revision, len(sizes), sum(sizes), n_samples)
 
 
@@ -111,16 +118,86 @@ def is_current(warehouse: Path, output: Path | None = None) -> bool:
     """Whether the report is that of the published snapshot, written by this version of the program."""
     snapshot = Warehouse(warehouse).require_current()
     output = output or default_output(warehouse)
-    try:
-        found = loads((output / MARKER).read_bytes())
-    except (FileNotFoundError, BadRecord):
-        return False
+    found = _read_marker(output)
     has_docs = (snapshot.path / QUALITY / DATA_DOCS).is_dir()
-    return bool(found == _marker(snapshot)) and has_docs == (output / DATA_DOCS).is_dir()
+    made_from = {name: value for name, value in found.items() if name != _FILES}
+    return made_from == _marker(snapshot) and has_docs == (output / DATA_DOCS).is_dir()
+
+
+def _read_marker(output: Path) -> dict[str, Any]:
+    """The content of report.json; empty where there is none, or one of somebody else."""
+    try:
+        marker = loads((output / MARKER).read_bytes())
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError, BadRecord):
+        return {}
+    return marker if isinstance(marker, dict) and marker.get("generator") == GENERATOR else {}
+
+
+def _files(folder: Path) -> list[str]:
+    """Every file below a folder, links too, relative to it."""
+    found = (os.path.join(parent, name) for parent, _, names in os.walk(folder) for name in names)
+    return sorted(os.path.relpath(path, folder) for path in found)
+
+
+def _carry_over(output: Path, partial: Path) -> None:
+    """Let the new site have what is in the old one's folder and was not written by a report.
+
+    Hard links, where the file system has them: nothing is missing at its place at any time, however large it is.
+
+    Raises:
+        UsageError: the new report has a file of that name.
+    """
+    listed = _read_marker(output).get(_FILES)
+    written = set(listed) if isinstance(listed, list) else None
+
+    def is_written(name: str) -> bool:
+        return name in written if written is not None else name.split("/")[0] in _WRITTEN
+
+    for folder, names, found in os.walk(output, onerror=_fail):
+        place = Path(folder).relative_to(output)
+        for name in [*found, *(name for name in names if os.path.islink(os.path.join(folder, name)))]:
+            relative = place / name
+            if is_written(relative.as_posix()):
+                continue
+            target = partial / relative
+            if os.path.lexists(target) or any((partial / parent).is_file() for parent in relative.parents):
+                raise UsageError(
+                    f"{output / relative} was not written by a report and is in the way of this one. Move it, or "
+                    "choose another folder with --output."
+                )
+            if (output / relative).is_symlink():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.symlink_to(os.readlink(output / relative))
+            else:
+                link_file(output / relative, target)
+        if place.parts and not names and not found:
+            (partial / place).mkdir(parents=True, exist_ok=True)  # git needs its empty folders
+    for folder, names, _ in os.walk(partial, topdown=False):
+        for name in names:
+            kept = output / Path(folder, name).relative_to(partial)
+            if kept.is_dir() and not kept.is_symlink():
+                shutil.copystat(kept, Path(folder, name))
+    shutil.copystat(output, partial)
+
+
+def _fail(error: OSError) -> None:
+    raise error
+
+
+def _take_place(partial: Path, output: Path, old: Path) -> None:
+    """Put the new site where the old one is; the old one comes back where that cannot be."""
+    if output.exists():
+        output.rename(old)
+    try:
+        partial.rename(output)
+    except BaseException:
+        if old.exists():
+            old.rename(output)
+        raise
 
 
 def _marker(snapshot: Snapshot) -> dict[str, Any]:
-    """What a report was made from: the content of report.json."""
+    """What a report was made from: the content of report.json, but for the list of files."""
     info = snapshot.info
     return {
         "generator": GENERATOR,
@@ -144,22 +221,31 @@ def _program_digest() -> str:
     return digest.hexdigest()
 
 
-def check_output(output: Path) -> None:
-    """Whether the folder may be written: it is not there, empty, or holds a report.
+def check_output(output: Path, warehouse: Path) -> None:
+    """Whether the folder may be written: it is not there, empty, or holds a report; and it is no place of a warehouse
+    but the one that is meant for its report.
 
     Raises:
         UsageError: it may not.
     """
+    place = Path(os.path.realpath(output))
+    root = Path(os.path.realpath(warehouse.expanduser()))
+    if place != default_output(root) and (place.is_relative_to(root) or warehouse_around(place)):
+        raise UsageError(f"{output} lies inside of a warehouse. Choose another with --output.")
+    if root.is_relative_to(place):
+        raise UsageError(f"{output} has the warehouse inside. Choose another with --output.")
     if output.is_symlink() or (output.exists() and not output.is_dir()):
         raise UsageError(f"{output} is not a folder. Choose another with --output.")
-    if not output.exists() or not any(output.iterdir()):
-        return
     try:
-        marker = loads((output / MARKER).read_bytes())
-    except (FileNotFoundError, BadRecord):
-        marker = None
-    if not isinstance(marker, dict) or marker.get("generator") != GENERATOR:
+        is_foreign = output.exists() and any(output.iterdir()) and not _read_marker(output)
+    except OSError as error:
+        raise UsageError(
+            f"{output} cannot be read: {error.strerror or error}. Choose another with --output."
+        ) from error
+    if is_foreign:
         raise UsageError(f"{output} holds something that is not a report. Choose another with --output.")
+    if has_working_directory(output):
+        raise UsageError(f"{output} is to be replaced, and you are in it. Run this from elsewhere.")
 
 
 class _Site:
@@ -188,7 +274,8 @@ class _Site:
         n_samples = self._write_samples()
         has_docs = self._copy_data_docs()
         self._write_pages(has_docs, n_samples)
-        (self.root / MARKER).write_text(dumps(_marker(self.snapshot), indent=2) + "\n", encoding="utf-8")
+        marker = {**_marker(self.snapshot), _FILES: sorted([*_files(self.root), MARKER])}
+        (self.root / MARKER).write_text(dumps(marker, indent=2) + "\n", encoding="utf-8")
         return n_samples
 
     def _query(self, exhibit: Exhibit) -> Rows:
