@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable
@@ -304,6 +305,43 @@ def test_a_file_that_is_a_link_out_of_the_archive_is_not_read(tmp_path: Path) ->
     checks = {f.check: f.message for f in report.findings}
     assert checks["refused_path"] == "file refused: it is a link out of the archive"
     assert statuses(tmp_path / "warehouse") == {"a_mem": "partial"}
+
+
+@pytest.mark.parametrize("name", ["summary.json", "notes.json"])
+def test_links_in_a_circle_stop_their_group_alone(tmp_path: Path, name: str) -> None:
+    archive = HandmadeArchive(tmp_path / "archive")
+    directory = archive.add(A_MEM)
+    archive.add(WO_MEMORY)
+    (directory / name).unlink(missing_ok=True)
+    (directory / name).symlink_to(name)
+    report = build(archive.root, tmp_path / "warehouse")
+    (finding,) = input_findings(report.findings)
+    assert (finding.group_id, finding.file) == (group_id(A_MEM), f"{folder(A_MEM)}/{name}")
+    assert finding.message == f"group quarantined: cannot be read: {os.strerror(errno.ELOOP)}"
+    assert statuses(tmp_path / "warehouse") == {"a_mem": "quarantined", "wo_memory": "complete"}
+
+
+def test_a_folder_that_is_a_link_in_a_circle_stops_its_group_alone(tmp_path: Path) -> None:
+    archive = HandmadeArchive(tmp_path / "archive")
+    archive.add(A_MEM)
+    (archive.root / "here").symlink_to("there")
+    (archive.root / "there").symlink_to("here")
+    archive.lines.append(line(relative_dir="here"))
+    archive.write_manifest()
+    report = build(archive.root, tmp_path / "warehouse")
+    (finding,) = input_findings(report.findings)
+    assert (finding.group_id, finding.severity) == (group_id(MEM0), "error")
+    assert statuses(tmp_path / "warehouse") == {"a_mem": "complete", "mem0": "quarantined"}
+
+
+@pytest.mark.parametrize("target", ["manifest.jsonl", "nowhere"])
+def test_a_manifest_that_is_a_link_to_nothing_is_not_taken_for_none(tmp_path: Path, target: str) -> None:
+    archive = HandmadeArchive(tmp_path / "archive")
+    archive.add(A_MEM)
+    (archive.root / "manifest.jsonl").unlink()
+    (archive.root / "manifest.jsonl").symlink_to(target)
+    with pytest.raises(SourceError, match="manifest.jsonl cannot be read"):
+        build(archive.root, tmp_path / "warehouse")
 
 
 def test_an_archive_without_any_group_is_an_error_and_publishes_nothing(tmp_path: Path) -> None:
