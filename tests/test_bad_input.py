@@ -340,7 +340,7 @@ def test_a_manifest_that_is_a_link_to_nothing_is_not_taken_for_none(tmp_path: Pa
     archive.add(A_MEM)
     (archive.root / "manifest.jsonl").unlink()
     (archive.root / "manifest.jsonl").symlink_to(target)
-    with pytest.raises(SourceError, match="manifest.jsonl cannot be read"):
+    with pytest.raises(SourceError, match=r"manifest\.jsonl cannot be read"):
         build(archive.root, tmp_path / "warehouse")
 
 

@@ -19,7 +19,7 @@ GROUP_FILES = (SUMMARY, EVALUATE_DETAILS, PREDICT, RUN_CONFIG)
 
 #: No file system here holds a longer directory name.
 MAX_DIRECTORY_BYTES = 255
-#: Stands for NULL in the name of a hive directory, in this spelling alone: DuckDB, pyarrow, Polars and Spark read it so.
+#: Stands for NULL in a hive directory's name, in this spelling alone: so DuckDB, pyarrow, Polars and Spark read it.
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
