@@ -32,7 +32,7 @@ _PARTIAL = ".partial"
 UNFINISHED = ".new"
 
 #: Changes whenever the same input would give other tables; then everything is read again.
-FORMAT = 3
+FORMAT = 4
 #: How many published snapshots are kept, the current one included.
 KEPT_SNAPSHOTS = 2
 
