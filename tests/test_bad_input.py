@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,9 @@ from typing import Any
 import duckdb
 import pytest
 
+from pipelines.archive.groups import ArchiveGroup
+from pipelines.archive.local import LocalSource
+from pipelines.archive.source import FetchedGroup
 from pipelines.errors import SourceError
 from pipelines.findings import Finding
 from pipelines.refresh import RefreshReport
@@ -342,6 +345,63 @@ def test_a_manifest_that_is_a_link_to_nothing_is_not_taken_for_none(tmp_path: Pa
     (archive.root / "manifest.jsonl").symlink_to(target)
     with pytest.raises(SourceError, match=r"manifest\.jsonl cannot be read"):
         build(archive.root, tmp_path / "warehouse")
+
+
+@pytest.mark.parametrize("moment", ["before the folder is looked at", "before it is read"])
+def test_a_file_beside_the_four_may_vanish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+    archive = HandmadeArchive(tmp_path / "archive")
+    directory = archive.add(A_MEM)
+    vanishing = directory / "summary.json.tmp"
+    vanishing.write_text("half of a")
+    if moment == "before it is read":
+        fetch = LocalSource.fetch
+
+        def fetch_late(self: LocalSource, groups: Sequence[ArchiveGroup]) -> Iterator[FetchedGroup]:
+            vanishing.unlink()
+            return fetch(self, groups)
+
+        monkeypatch.setattr(LocalSource, "fetch", fetch_late)
+    else:
+        listdir = os.listdir
+
+        def list_early(path: Path) -> list[str]:
+            names = listdir(path)
+            vanishing.unlink(missing_ok=True)
+            return names
+
+        monkeypatch.setattr("pipelines.archive.local.os.listdir", list_early)
+    report = build(archive.root, tmp_path / "warehouse")
+    monkeypatch.undo()
+    found = [(f.check, f.severity, f.file, f.message) for f in report.findings if f.file]
+    listed = ("unknown_file", "info", f"{folder(A_MEM)}/summary.json.tmp")
+    assert found == (
+        [(*listed, "listed, not loaded: it was deleted before it could be read")]
+        if moment == "before it is read"
+        else []
+    )
+    assert not report.needs_attention
+    assert statuses(tmp_path / "warehouse") == {"a_mem": "complete"}
+    with duckdb.connect(str(tmp_path / "warehouse" / "memorybench.duckdb"), read_only=True) as connection:
+        (files,) = connection.execute("SELECT files FROM result_groups").fetchall()
+    assert [file["name"] for file in json.loads(files[0])] == sorted(group_files())
+    assert build(archive.root, tmp_path / "warehouse").published is None
+
+
+def test_one_of_the_four_that_vanishes_before_it_is_read_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = HandmadeArchive(tmp_path / "archive")
+    directory = archive.add(A_MEM)
+    fetch = LocalSource.fetch
+
+    def fetch_late(self: LocalSource, groups: Sequence[ArchiveGroup]) -> Iterator[FetchedGroup]:
+        (directory / "summary.json").unlink()
+        return fetch(self, groups)
+
+    monkeypatch.setattr(LocalSource, "fetch", fetch_late)
+    (finding,) = input_findings(build(archive.root, tmp_path / "warehouse").findings)
+    assert (finding.check, finding.file) == ("input_contract", SUMMARY)
+    assert statuses(tmp_path / "warehouse") == {"a_mem": "quarantined"}
 
 
 def test_an_archive_without_any_group_is_an_error_and_publishes_nothing(tmp_path: Path) -> None:

@@ -49,8 +49,10 @@ def to_columns(value: Any) -> Value:
 
 
 def to_score(value: Any) -> tuple[float | None, str]:
-    """A published score as a number and a kind, which is `text` for all that is no scalar. An integer that is larger than
-    every float is infinite here: it is no 0, and means cannot count it."""
+    """A published score as a number and a kind, which is `text` for all that is no scalar.
+
+    An integer that is larger than every float is infinite here: it is no 0, and means cannot count it.
+    """
     number, text, kind = to_columns(value)
     if kind == "int" and number is None:
         number = -math.inf if _there(text).startswith("-") else math.inf
