@@ -117,7 +117,7 @@ MANIFEST = Contract(
         Drift("neither exp and model nor setting is there", "freeze", "the line is refused with a finding"),
         Drift("a path leaves the archive", "freeze", "the line is refused; nothing outside is ever read"),
         Drift(
-            "a key is empty, stands for NULL in a hive directory, holds control characters, or no directory can hold it",
+            "a key is empty, is NULL as a hive directory, holds control characters, or no directory can hold it",
             "freeze",
             "the line is refused",
         ),
