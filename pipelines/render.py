@@ -409,6 +409,11 @@ def _text(value: Any, style: Style) -> str:
         return significant(value, style.digits)
     if isinstance(value, (list, tuple, dict)):
         return dumps(plain(value))
+    if isinstance(value, int) and abs(value) >= 10**MAX_CELL_WIDTH:
+        # Cut like a text, it would be read as another number; as a float it may be too large.
+        places = style.decimals if style.decimals is not None else style.digits and style.digits - 1
+        if places is not None:
+            return f"{Decimal(value):.{places}e}"
     return str(value)
 
 

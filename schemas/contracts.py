@@ -116,7 +116,11 @@ MANIFEST = Contract(
         Drift("a line is not JSON, or lacks a required key", "freeze", "the line is refused with a finding"),
         Drift("neither exp and model nor setting is there", "freeze", "the line is refused with a finding"),
         Drift("a path leaves the archive", "freeze", "the line is refused; nothing outside is ever read"),
-        Drift("a key is empty, holds control characters, or no directory can hold it", "freeze", "the line is refused"),
+        Drift(
+            "a key is empty, is NULL as a hive directory, holds control characters, or no directory can hold it",
+            "freeze",
+            "the line is refused",
+        ),
         Drift("two lines name one group", "freeze", "the newest run is taken; the other is a finding"),
         Drift("an unknown experiment, backbone, split, collection or baseline", "evolve", "it loads like any other"),
         Drift("an unknown key", "evolve", "it is ignored"),

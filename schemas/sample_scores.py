@@ -23,7 +23,8 @@ TABLE = Table(
         Column(
             "score",
             "number",
-            "The score as published; true is 1, false is 0; NULL where null or text stands, or a judge call failed.",
+            "The score as published; true is 1, false is 0, an integer past every float is infinite; NULL where null "
+            "or text stands, or a judge call failed.",
             nullable=True,
         ),
         Column(

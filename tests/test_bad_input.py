@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from typing import Any
 import duckdb
 import pytest
 
+from pipelines.archive.groups import ArchiveGroup
+from pipelines.archive.local import LocalSource
+from pipelines.archive.source import FetchedGroup
 from pipelines.errors import SourceError
 from pipelines.findings import Finding
 from pipelines.refresh import RefreshReport
@@ -304,6 +308,100 @@ def test_a_file_that_is_a_link_out_of_the_archive_is_not_read(tmp_path: Path) ->
     checks = {f.check: f.message for f in report.findings}
     assert checks["refused_path"] == "file refused: it is a link out of the archive"
     assert statuses(tmp_path / "warehouse") == {"a_mem": "partial"}
+
+
+@pytest.mark.parametrize("name", ["summary.json", "notes.json"])
+def test_links_in_a_circle_stop_their_group_alone(tmp_path: Path, name: str) -> None:
+    archive = HandmadeArchive(tmp_path / "archive")
+    directory = archive.add(A_MEM)
+    archive.add(WO_MEMORY)
+    (directory / name).unlink(missing_ok=True)
+    (directory / name).symlink_to(name)
+    report = build(archive.root, tmp_path / "warehouse")
+    (finding,) = input_findings(report.findings)
+    assert (finding.group_id, finding.file) == (group_id(A_MEM), f"{folder(A_MEM)}/{name}")
+    assert finding.message == f"group quarantined: cannot be read: {os.strerror(errno.ELOOP)}"
+    assert statuses(tmp_path / "warehouse") == {"a_mem": "quarantined", "wo_memory": "complete"}
+
+
+def test_a_folder_that_is_a_link_in_a_circle_stops_its_group_alone(tmp_path: Path) -> None:
+    archive = HandmadeArchive(tmp_path / "archive")
+    archive.add(A_MEM)
+    (archive.root / "here").symlink_to("there")
+    (archive.root / "there").symlink_to("here")
+    archive.lines.append(line(relative_dir="here"))
+    archive.write_manifest()
+    report = build(archive.root, tmp_path / "warehouse")
+    (finding,) = input_findings(report.findings)
+    assert (finding.group_id, finding.severity) == (group_id(MEM0), "error")
+    assert statuses(tmp_path / "warehouse") == {"a_mem": "complete", "mem0": "quarantined"}
+
+
+@pytest.mark.parametrize("target", ["manifest.jsonl", "nowhere"])
+def test_a_manifest_that_is_a_link_to_nothing_is_not_taken_for_none(tmp_path: Path, target: str) -> None:
+    archive = HandmadeArchive(tmp_path / "archive")
+    archive.add(A_MEM)
+    (archive.root / "manifest.jsonl").unlink()
+    (archive.root / "manifest.jsonl").symlink_to(target)
+    with pytest.raises(SourceError, match=r"manifest\.jsonl cannot be read"):
+        build(archive.root, tmp_path / "warehouse")
+
+
+@pytest.mark.parametrize("moment", ["before the folder is looked at", "before it is read"])
+def test_a_file_beside_the_four_may_vanish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+    archive = HandmadeArchive(tmp_path / "archive")
+    directory = archive.add(A_MEM)
+    vanishing = directory / "summary.json.tmp"
+    vanishing.write_text("half of a")
+    if moment == "before it is read":
+        fetch = LocalSource.fetch
+
+        def fetch_late(self: LocalSource, groups: Sequence[ArchiveGroup]) -> Iterator[FetchedGroup]:
+            vanishing.unlink()
+            return fetch(self, groups)
+
+        monkeypatch.setattr(LocalSource, "fetch", fetch_late)
+    else:
+        listdir = os.listdir
+
+        def list_early(path: Path) -> list[str]:
+            names = listdir(path)
+            vanishing.unlink(missing_ok=True)
+            return names
+
+        monkeypatch.setattr("pipelines.archive.local.os.listdir", list_early)
+    report = build(archive.root, tmp_path / "warehouse")
+    monkeypatch.undo()
+    found = [(f.check, f.severity, f.file, f.message) for f in report.findings if f.file]
+    listed = ("unknown_file", "info", f"{folder(A_MEM)}/summary.json.tmp")
+    assert found == (
+        [(*listed, "listed, not loaded: it was deleted before it could be read")]
+        if moment == "before it is read"
+        else []
+    )
+    assert not report.needs_attention
+    assert statuses(tmp_path / "warehouse") == {"a_mem": "complete"}
+    with duckdb.connect(str(tmp_path / "warehouse" / "memorybench.duckdb"), read_only=True) as connection:
+        (files,) = connection.execute("SELECT files FROM result_groups").fetchall()
+    assert [file["name"] for file in json.loads(files[0])] == sorted(group_files())
+    assert build(archive.root, tmp_path / "warehouse").published is None
+
+
+def test_one_of_the_four_that_vanishes_before_it_is_read_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = HandmadeArchive(tmp_path / "archive")
+    directory = archive.add(A_MEM)
+    fetch = LocalSource.fetch
+
+    def fetch_late(self: LocalSource, groups: Sequence[ArchiveGroup]) -> Iterator[FetchedGroup]:
+        (directory / "summary.json").unlink()
+        return fetch(self, groups)
+
+    monkeypatch.setattr(LocalSource, "fetch", fetch_late)
+    (finding,) = input_findings(build(archive.root, tmp_path / "warehouse").findings)
+    assert (finding.check, finding.file) == ("input_contract", SUMMARY)
+    assert statuses(tmp_path / "warehouse") == {"a_mem": "quarantined"}
 
 
 def test_an_archive_without_any_group_is_an_error_and_publishes_nothing(tmp_path: Path) -> None:

@@ -421,6 +421,29 @@ class TestTable:
         )
         assert mbw("table", "weighted_average").startswith("off-policy / llm_judge / Qwen3-8B\n")
 
+    def test_an_integer_that_no_float_holds_is_shown_as_it_is(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        archive = HandmadeArchive(tmp_path / "archive")
+        for keys, value in ((A_MEM, 0.5), (WO_MEMORY, 10**400), ((*A_MEM[:4], "uno"), -(10**400) + 1)):
+            archive.add(keys, group_files(summary={"summary": {"weighted_average": value}}))
+        mbw = Mbw(tmp_path / "warehouse", capsys)
+        line = ["Open-Domain", "0.5000", "-1.0000e+400", "1.0000e+400"]
+        assert mbw("build", "--source", str(archive.root)).splitlines()[-1].split()[1:] == line
+        assert mbw("table", "weighted_average").splitlines()[-1].split()[1:] == line
+        assert "| 0.5000 | -1.0000e+400 | **1.0000e+400** |" in mbw("table", "weighted_average", "--format", "markdown")
+        latex = mbw("table", "weighted_average", "--format", "latex")
+        assert r"0.5000 & -1.0000e+400 & \textbf{1.0000e+400} \\" in latex
+        (row,) = csv.DictReader(io.StringIO(mbw("table", "weighted_average", "--format", "csv")))
+        assert (row["a_mem"], int(row["uno"]), int(row["wo_memory"])) == ("0.5", -(10**400) + 1, 10**400)
+        (found,) = json.loads(mbw("table", "weighted_average", "--format", "json"))
+        assert (found["a_mem"], found["uno"], found["wo_memory"]) == (0.5, -(10**400) + 1, 10**400)
+        mbw("table", "weighted_average", "--output", str(tmp_path / "o.parquet"))
+        assert pq.read_table(tmp_path / "o.parquet")["wo_memory"].to_pylist() == [str(10**400)]
+        # The views have numbers that fit a number, and tables print what they have.
+        assert "no finite weighted_average is published" in mbw("table", "collection_rankings", "--format", "csv")
+        assert str(10**400) in mbw("table", "summary_metrics", "--format", "csv")
+
     def test_a_table_or_view_by_name(self, mbw: Mbw) -> None:
         out = mbw("table", "results", "--backbone", "Qwen3-32B", "--format", "csv")
         assert [row["weighted_average"] for row in csv.DictReader(io.StringIO(out))] == ["0.75"]

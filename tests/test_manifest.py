@@ -63,6 +63,16 @@ def test_the_longest_known_experiment_is_split_off() -> None:
             r"line refused: baseline holds a control character: 'a\\nb'",
             id="a control character",
         ),
+        *(
+            pytest.param(
+                without(**{name: "__HIVE_DEFAULT_PARTITION__"}),
+                f"line refused: {key} is __HIVE_DEFAULT_PARTITION__, which as a directory name stands for NULL",
+                id=f"NULL as {key}",
+            )
+            for name, key in zip(
+                ("exp", "model", "dataset_type", "set_name", "baseline"), GroupKey._fields, strict=True
+            )
+        ),
         pytest.param(
             without(model="m" * 250), "line refused: backbone needs a directory name of 259 bytes", id="too long"
         ),
@@ -129,3 +139,10 @@ def test_any_key_makes_a_path_of_one_directory_and_an_id_of_its_own(backbone: st
     assert len(parts) == 5
     assert all(part.isascii() and ".." not in part.split("=") for part in parts)
     assert key.group_id.count("/") == 4
+
+
+def test_a_folder_whose_name_stands_for_null_is_refused() -> None:
+    entries, findings = entries_from_folders(["off-policy-Qwen3-8B/domain/Legal/__HIVE_DEFAULT_PARTITION__"])
+    assert entries == []
+    (finding,) = findings
+    assert finding.message.startswith("folder refused: baseline is __HIVE_DEFAULT_PARTITION__")

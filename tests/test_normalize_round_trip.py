@@ -128,6 +128,10 @@ def test_arbitrary_run_configs(config: dict[str, Any]) -> None:
         pytest.param(
             {"summary": {"summary": {}, "details": {"NFCats": [True, None, 1, 1.0, "x"]}}}, id="scores of all types"
         ),
+        pytest.param(
+            {"summary": {"summary": {"average": 10**400}, "details": {"NFCats": [10**400, -(10**400), 2**70, 1]}}},
+            id="integers that no float holds",
+        ),
         pytest.param({"summary": {"details": {"NFCats": []}, "summary": {}}}, id="a dataset without scores"),
         pytest.param(
             {"summary": {"summary": {"metric": "llm_judge_score"}, "details": {"NFCats": [0]}}}, id="a judge's"

@@ -92,6 +92,16 @@ def test_significant_digits(value: float, expected: str) -> None:
     assert render.significant(value, 4) == expected
 
 
+def test_an_integer_too_long_for_a_cell_is_rounded_rather_than_cut() -> None:
+    def cell(value: int, style: Style) -> str:
+        return written(render.write_text, ["a"], [(value,)], style).splitlines()[-1]
+
+    assert cell(-123456 * 10**400, Style(decimals=4)) == "-1.2346e+405"
+    assert cell(10**400, Style(digits=4)) == "1.000e+400"
+    assert cell(2**62 + 1, Style(digits=4)) == str(2**62 + 1)
+    assert cell(10**400, Style(whole=True)) == str(10**400)
+
+
 def test_csv_is_read_back_the_same() -> None:
     rows = [("a,b", 'say "x"', "line\nbreak", 0.1, True, None, [1, {"a": None}])]
     text = written(render.write_csv, list("abcdefg"), rows)

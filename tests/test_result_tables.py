@@ -151,6 +151,22 @@ def _fill(warehouse: WarehouseRows) -> None:
     for index in range(2):
         warehouse.add("predictions", key, dataset="A", test_idx=index, prompt_chars=10, response_chars=index)
 
+    # Most groups of Legal have two samples. mem0 has a score too many and uno a response; light lacks one of everything,
+    # and bm25 one of its responses.
+    for baseline, n_scores, n_responses in (
+        *(("a_mem", 2, 2), ("wo_memory", 2, 2), ("mem0", 3, 2), ("uno", 3, 3), ("light", 1, 1), ("bm25", 2, 1)),
+        ("empty", 0, 0),
+    ):
+        key = _system(warehouse, "common size", baseline, {"A": [5] * n_scores}, 0.5)
+        for index in range(n_responses):
+            warehouse.add("predictions", key, dataset="A", test_idx=index, prompt_chars=10, response_chars=4)
+
+    # One z of two collections is not finite.
+    for number, z in enumerate((math.nan, math.inf, -math.inf, 3.0)):
+        for where, published in ((LEGAL, z), (OPEN, 1.0)):
+            key = _system(warehouse, "z", f"system {number}", {"A": [6, 5]}, where=where)
+            warehouse.summary(key, protocol=METRICS, weighted_average=0.5, z_score=published)
+
     # Three rows of two groups failed one expectation of the check, and six another, those of g/3 without a finding.
     for severity, group, dataset, index, message, n_rows in (
         ("warning", "g/1", "A", 0, "b", 1), ("warning", "g/1", None, None, "a", 4), ("error", "g/2", None, None, "c", 2),
@@ -344,6 +360,20 @@ class TestLeaderboard:
         # (100 + 200 + 600 + 300) / 4, and (10 + 40 + 70) / 3 without the null.
         assert warehouse.rows("leaderboard", *columns, **where, baseline="a_mem") == [(300, 40)]
         assert warehouse.rows("leaderboard", *columns, **where, baseline="mem0") == [(None, None)]
+
+    def test_sizes_need_as_many_responses_as_most_groups_have_samples(self, warehouse: WarehouseRows) -> None:
+        rows = warehouse.rows("leaderboard", "baseline", "mean_prompt_chars", experiment="common size")
+        assert rows == [
+            ("a_mem", 10), ("bm25", None), ("empty", None), ("light", None), ("mem0", 10), ("uno", 10),
+            ("wo_memory", 10),
+        ]  # fmt: skip
+
+    def test_a_mean_of_z_is_of_finite_numbers(self, warehouse: WarehouseRows) -> None:
+        rows = warehouse.rows("leaderboard", "baseline", "mean_weighted_average", "mean_z_score", experiment="z")
+        unknown = [(f"system {number}", 0.5, None) for number in range(3)]
+        assert rows == [*unknown, ("system 3", 0.5, 2.0)]
+        rows = warehouse.rows("collection_rankings", "baseline", "z_score", experiment="z", collection="Legal")
+        assert rows == [*((name, None) for name, *_ in unknown), ("system 3", 3.0)]
 
     def test_sizes_of_a_part_of_the_samples_are_not_shown(self, warehouse: WarehouseRows) -> None:
         columns = ("backbone", "baseline", "mean_prompt_chars", "mean_response_chars")

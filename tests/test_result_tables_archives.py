@@ -114,6 +114,35 @@ def test_nan_and_infinity_are_left_out_and_said(warehouse: Path) -> None:
     assert _rows(warehouse, ranked, "nan") == [(1, None), unranked, unranked]
 
 
+@pytest.mark.parametrize("origin", ["published", "derived"])
+def test_an_integer_that_no_float_holds_is_not_finite_and_no_zero(tmp_path: Path, origin: str) -> None:
+    keys = _keys("huge", "a_mem")
+    scores = [10**400, -(10**400), *SCORES[2:]]
+    files = _files(keys)
+    for record, score in zip(files["evaluate_details.json"], scores, strict=True):
+        record["metrics"]["rougel"] = score
+    files["summary.json"]["details"]["LexEval-QA"][:2] = scores[:2]
+    if origin == "derived":
+        del files["summary.json"]
+    archive = HandmadeArchive(tmp_path / "archive")
+    archive.add(keys, files)
+    report = build(archive.root, tmp_path / "warehouse")
+    found = _rows(tmp_path / "warehouse", "SELECT score, score_counted, kind, out_of_scale, origin FROM sample_scores")
+    assert found[0] == (-math.inf, -math.inf, "int", True, origin)
+    assert found[-1] == (math.inf, math.inf, "int", True, origin)
+    query = "SELECT n_not_finite, recomputed_average, recomputed_weighted_average, recomputed_z_score FROM results"
+    assert _rows(tmp_path / "warehouse", query) == [(2, None, None, None)]
+    query = "SELECT n, mean, recomputed_average FROM dataset_results"
+    (_, (n, mean, recomputed)) = sorted(_rows(tmp_path / "warehouse", query), key=lambda row: -row[0])
+    assert (n, mean, recomputed) == (2, pytest.approx(math.fsum(SCORES[2:4]) / 2), None)
+    messages = [finding.message for finding in report.findings if finding.check == "not_finite"]
+    assert "2 values of the score of LexEval-QA are NaN or infinite (protocol metrics)" in messages
+    # Published, it cannot be held against its metric, which fits no number either; derived, it is its metric.
+    unchecked = "reconcile_scores cannot be checked for 2 published numbers in 1 groups: the main metric does not fit a"
+    found_checks = [f.message for f in report.findings if "reconcile_scores" in (f.check, f.message.split()[0])]
+    assert found_checks == ([f"{unchecked} number"] if origin == "published" else [])
+
+
 def test_scores_out_of_scale_are_counted_and_used_as_published(warehouse: Path) -> None:
     half = len(OUT_OF_SCALE) // 2
     outside = [sum(not 0 <= score <= 1 for score in of) for of in (OUT_OF_SCALE[:half], OUT_OF_SCALE[half:])]

@@ -19,6 +19,8 @@ GROUP_FILES = (SUMMARY, EVALUATE_DETAILS, PREDICT, RUN_CONFIG)
 
 #: No file system here holds a longer directory name.
 MAX_DIRECTORY_BYTES = 255
+#: Stands for NULL in a hive directory's name, in this spelling alone: so DuckDB, pyarrow, Polars and Spark read it.
+HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
 class GroupKey(NamedTuple):
@@ -45,6 +47,8 @@ class GroupKey(NamedTuple):
         for name, value in zip(KEYS, self, strict=True):
             if not value:
                 return f"{name} is empty"
+            if value == HIVE_NULL:
+                return f"{name} is {HIVE_NULL}, which as a directory name stands for NULL"
             try:
                 directory = f"{name}={quote(value, safe='')}"
             except UnicodeEncodeError:

@@ -47,7 +47,7 @@ class LocalSource:
 
     def list_groups(self) -> Listing:
         manifest = self.root / MANIFEST
-        if manifest.exists():
+        if os.path.lexists(manifest):  # a link that leads nowhere is a fault, not an archive without a manifest
             if not self._is_inside(manifest):
                 raise SourceError(f"{manifest} is a link out of the archive.")
             try:
@@ -114,6 +114,8 @@ class LocalSource:
                     continue
                 stat = path.stat()
             except FileNotFoundError as error:
+                if not os.path.lexists(path):
+                    continue  # deleted since the folder was listed: as good as never there
                 message = f"file cannot be read: {error.strerror}"
                 findings.append(Finding("unreadable", "error", message, group_id=group_id, file=relative))
                 continue
@@ -127,5 +129,5 @@ class LocalSource:
         return group, findings + missing
 
     def _is_inside(self, path: Path) -> bool:
-        real = path.resolve()
+        real = Path(os.path.realpath(path))  # where links go in a circle, Path.resolve raises what no caller expects
         return any(real.is_relative_to(allowed) for allowed in self._allowed)

@@ -455,11 +455,18 @@ def _best(rows: Sequence[tuple[Any, ...]], chosen: Layout) -> set[tuple[int, int
 def best_of(values: Mapping[Any, Any], *, highest: bool = True) -> set[Any]:
     """The keys of the best values, all that share the place; none where fewer than two are numbers."""
     numbers = {
-        key: float(value)
+        key: value
         for key, value in values.items()
         if isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
     }
     if len(numbers) < 2:
         return set()
     best = max(numbers.values()) if highest else min(numbers.values())
-    return {key for key, value in numbers.items() if value == best or abs(value - best) <= _TIE}
+    return {key for key, value in numbers.items() if value == best or _are_tied(value, best)}
+
+
+def _are_tied(one: float, other: float) -> bool:
+    try:
+        return abs(one - other) <= _TIE
+    except OverflowError:  # an integer that is larger than every float is near none
+        return False

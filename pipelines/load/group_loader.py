@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import mmap
-from dataclasses import dataclass, field
+import os
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def load_group(task: LoadTask) -> LoadedGroup:
     an exception, since then nothing may be published."""
     loaded = LoadedGroup(task.group)
     try:
-        data = _read(task, loaded)
+        data, gone = _read(task, loaded)
         if loaded.digests == task.known_digests:
             loaded.unchanged = True
             return loaded
@@ -66,20 +67,31 @@ def load_group(task: LoadTask) -> LoadedGroup:
     except BadRecord as error:
         loaded.error = _input_finding(task.group, error)
         return loaded
+    facts.findings += gone
     loaded.facts = facts
     loaded.rows = writer.rows
     loaded.validity = judge(facts)
     return loaded
 
 
-def _read(task: LoadTask, loaded: LoadedGroup) -> dict[str, bytes]:
-    """Every file's bytes, or a read-only map of them, which parsers take alike. Also fills in digests and sizes."""
+def _read(task: LoadTask, loaded: LoadedGroup) -> tuple[dict[str, bytes], list[Finding]]:
+    """Every file's bytes, or a read-only map of them, which parsers take alike. Also fills in digests and sizes.
+
+    A file beside the four may be somebody's temporary one: deleted since it was listed, it leaves the group, with a
+    finding.
+    """
     data: dict[str, Any] = {}
+    gone: list[Finding] = []
     for file in task.group.files:
         path = task.paths[file.name]
         try:
             content = _content(path, file.bytes)
         except OSError as error:
+            if isinstance(error, FileNotFoundError) and file.name not in GROUP_FILES and not os.path.lexists(path):
+                loaded.group = replace(loaded.group, files=tuple(f for f in loaded.group.files if f is not file))
+                message = "listed, not loaded: it was deleted before it could be read"
+                gone.append(Finding("unknown_file", "info", message, group_id=task.group.key.group_id, file=file.path))
+                continue
             raise BadRecord(f"cannot be read: {error.strerror}", file=file.path) from error
         loaded.digests[file.name] = hashlib.sha256(content).hexdigest()
         loaded.bytes_read += len(content)
@@ -87,7 +99,7 @@ def _read(task: LoadTask, loaded: LoadedGroup) -> dict[str, bytes]:
             data[file.name] = content
         else:
             data[file.name] = b""
-    return data
+    return data, gone
 
 
 def _content(path: Path, expected_bytes: int) -> Any:

@@ -16,7 +16,7 @@ from pipelines.archive.json_reader import json_type, records
 from pipelines.errors import BadRecord
 from pipelines.normalize.arrow import Columns, empty_columns, repeated, to_batch
 from pipelines.normalize.records import SampleKey, as_unicode, check_sample, is_unicode, residue, restore
-from pipelines.normalize.scalars import from_columns, to_columns
+from pipelines.normalize.scalars import from_columns, to_columns, to_score
 from schemas.contracts import EVALUATE_DETAILS
 from schemas.evaluations import TABLE as EVALUATIONS
 from schemas.model import LLM_JUDGE, METRICS, Table
@@ -117,9 +117,7 @@ def _evaluated(protocol: str, key: SampleKey, metrics: dict[str, Any]) -> Evalua
     judge_error = protocol == LLM_JUDGE and metrics.get(JUDGE_ERROR) is True
     if value is _ABSENT:
         return EvaluatedSample(key, None, "absent", judge_error)
-    columns = to_columns(value)
-    kind = columns.kind if columns.kind in ("bool", "int", "float", "null") else "text"
-    return EvaluatedSample(key, columns.number, kind, judge_error)
+    return EvaluatedSample(key, *to_score(value), judge_error)
 
 
 class _Rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from pipelines.archive.json_reader import dumps, loads
@@ -45,6 +46,17 @@ def to_columns(value: Any) -> Value:
     if kind is str:
         return Value(None, value, "text")
     return Value(None, dumps(value), "list" if kind is list else "object")
+
+
+def to_score(value: Any) -> tuple[float | None, str]:
+    """A published score as a number and a kind, which is `text` for all that is no scalar.
+
+    An integer that is larger than every float is infinite here: it is no 0, and means cannot count it.
+    """
+    number, text, kind = to_columns(value)
+    if kind == "int" and number is None:
+        number = -math.inf if _there(text).startswith("-") else math.inf
+    return number, kind if kind in ("bool", "int", "float", "null") else "text"
 
 
 def from_columns(number: float | None, text: str | None, kind: str) -> Any:

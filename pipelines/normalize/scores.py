@@ -17,7 +17,7 @@ from pipelines.findings import Finding
 from pipelines.normalize.arrow import to_batch
 from pipelines.normalize.evaluate_details import EvaluatedSample
 from pipelines.normalize.records import SampleKey
-from pipelines.normalize.scalars import to_columns
+from pipelines.normalize.scalars import to_score
 from schemas.model import LLM_JUDGE
 from schemas.reference.datasets import dataset_group, main_metric, score_range
 from schemas.sample_scores import TABLE
@@ -79,9 +79,7 @@ def add_scores(
                 finding = _count_finding(group_id, protocol, name, len(published), len(evaluated), summary_file)
                 scores.findings.append(finding)
         for position, (value, owner) in enumerate(zip(published, owners, strict=True)):
-            number, text, kind = to_columns(value)
-            kind = kind if kind in ("bool", "int", "float", "null") else "text"
-            number = None if text is not None and kind == "text" else number
+            number, kind = to_score(value)
             _add(scores, protocol, name, position, number, kind, "published", owner, failed_generation, limits)
 
 
@@ -134,7 +132,7 @@ def _judge_scale(
 
     Fractions between 0 and 1 beside values past 1 could be either, so nothing is said and the group becomes suspect.
     """
-    values = [to_columns(v).number for scores_ in details.values() for v in scores_] or [
+    values = [to_score(v)[0] for scores_ in details.values() for v in scores_] or [
         sample.main for sample in samples if not sample.judge_error
     ]
     numbers = [v for v in values if v is not None]

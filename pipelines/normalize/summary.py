@@ -6,6 +6,7 @@ come back exactly from its columns is kept whole in the group's residue.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -164,7 +165,10 @@ def _score_as_columns_give_it(value: Any) -> Any:
 
 
 def score_from_columns(score_counted: float | None, kind: str) -> Any:
-    """A published score, from score_counted and kind."""
+    """A published score, from score_counted and kind; None also for an integer that no float holds, which the residue
+    has."""
+    if kind == "int" and score_counted is not None and math.isinf(score_counted):
+        return None
     return from_columns(score_counted, None, kind) if kind in ("bool", "int", "float") else None
 
 

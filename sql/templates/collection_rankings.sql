@@ -12,7 +12,8 @@
 --     over all backbones. NULL where the system is not ranked.
 -- column n_ranked: Number of systems ranked in the collection.
 -- column weighted_average: The published mean min-max score; NULL where the system is not ranked.
--- column z_score: The published mean z; NULL where the system is not ranked or it is not published.
+-- column z_score: The published mean z; NULL where the system is not ranked, and where none is published or it is not
+--     finite.
 -- column rating: Bradley-Terry rating from sample-by-sample comparisons, 1000 being the pool's mean; NULL where not
 --     rated.
 -- column rating_low: Lower end of the rating's 95 % interval; NULL where not rated, and where rating_pool says that
@@ -46,7 +47,7 @@ systems AS (
         comparable.group_id,
         comparable.protocol,
         published.weighted_average,
-        published.z_score,
+        CASE WHEN ABS(published.z_score) <= 1.7976931348623157e308 THEN published.z_score END AS z_score,
         comparable.excluded
     FROM comparable_groups{_all} AS comparable
     LEFT JOIN published

@@ -15,7 +15,7 @@
 --     in, where no system is ranked at all; NULL where it is ranked in all.
 -- column mean_weighted_average: Unweighted mean of weighted_average over the split's collections; NULL where one is
 --     missing.
--- column mean_z_score: The same of z_score; NULL also where a collection has none.
+-- column mean_z_score: The same of z_score; NULL also where a collection has none that is finite.
 -- column mean_rank: The same of the ranks in collection_rankings.
 -- column rating: Overall rating: the mean of its ratings over the collections; NULL where not rated in all.
 -- column rating_low: Lower end of its 95 % interval; NULL where not rated, and where rating_pool says that
@@ -27,9 +27,9 @@
 -- column rating_pool: What the system was rated against and, where so, why there is no interval; or why it was not
 --     rated.
 -- column mean_prompt_chars: Mean length of a prompt in characters, over all samples of the split. NULL where a collection
---     is missing or the system's responses in one are not all published: in each it needs as many as the largest number
---     of samples that any group of the experiment there has, be it of responses, evaluations or scores. What nobody
---     publishes is not known to be missing.
+--     is missing or the system's responses in one are not all published: in each it needs as many as most groups of the
+--     experiment there have samples, which is the largest of a group's numbers of responses, evaluations and scores; of
+--     numbers that equally many groups have, the larger. What nobody publishes is not known to be missing.
 -- column mean_response_chars: Mean length of a response in characters, over the same samples; NULL where that is.
 --     A response that is published as null has no length and is left out.
 WITH ranked AS (
@@ -92,12 +92,13 @@ sizes AS (
         predictions.group_id
 ),
 
--- How many samples each group says that its collection has.
+-- Every number of samples that a group says that its collection has.
 counts AS (
     SELECT
         result_groups.experiment,
         result_groups.split,
         result_groups.collection,
+        result_groups.group_id,
         result_groups.n_evaluations AS n_samples
     FROM result_groups
     UNION ALL
@@ -105,6 +106,7 @@ counts AS (
         sizes.experiment,
         sizes.split,
         sizes.collection,
+        sizes.group_id,
         sizes.n AS n_samples
     FROM sizes
     UNION ALL
@@ -112,6 +114,7 @@ counts AS (
         sample_scores.experiment,
         sample_scores.split,
         sample_scores.collection,
+        sample_scores.group_id,
         COUNT(*) AS n_samples
     FROM sample_scores
     GROUP BY
@@ -122,17 +125,48 @@ counts AS (
         sample_scores.protocol
 ),
 
-expected AS (
+largest AS (
     SELECT
         counts.experiment,
         counts.split,
         counts.collection,
         MAX(counts.n_samples) AS n_samples
     FROM counts
+    WHERE counts.n_samples > 0
     GROUP BY
         counts.experiment,
         counts.split,
-        counts.collection
+        counts.collection,
+        counts.group_id
+),
+
+-- The commonest number first: one group with a sample too many or too few says nothing of the others.
+common AS (
+    SELECT
+        largest.experiment,
+        largest.split,
+        largest.collection,
+        largest.n_samples,
+        ROW_NUMBER() OVER (
+            PARTITION BY largest.experiment, largest.split, largest.collection
+            ORDER BY COUNT(*) DESC, largest.n_samples DESC
+        ) AS place
+    FROM largest
+    GROUP BY
+        largest.experiment,
+        largest.split,
+        largest.collection,
+        largest.n_samples
+),
+
+expected AS (
+    SELECT
+        common.experiment,
+        common.split,
+        common.collection,
+        common.n_samples
+    FROM common
+    WHERE common.place = 1
 ),
 
 covered AS (
@@ -155,7 +189,7 @@ covered AS (
         AVG(ranked.z_score) AS z_score,
         COUNT(ranked.z_score) AS n_z_scores,
         AVG(ranked.rank) AS mean_rank,
-        COUNT(*) FILTER (WHERE ranked.rank IS NOT NULL AND sizes.n = expected.n_samples) AS n_answered,
+        COUNT(*) FILTER (WHERE ranked.rank IS NOT NULL AND sizes.n >= expected.n_samples) AS n_answered,
         SUM(sizes.prompt_chars) / NULLIF(SUM(sizes.n), 0) AS prompt_chars,
         SUM(sizes.response_chars) / NULLIF(SUM(sizes.n_responses), 0) AS response_chars
     FROM systems
