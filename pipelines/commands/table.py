@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pipelines.archive.groups import GroupKey
 from pipelines.commands.arguments import DONE, add_warehouse, warehouse_of
 from pipelines.commands.output import (
     LEADING,
@@ -209,8 +210,7 @@ def summary_table(reader: SnapshotReader, metric: str, filters: dict[str, list[s
             cells.setdefault(row, {})
             if value.is_published:
                 cells[row][value.baseline] = value.value
-                group_id = "/".join(value[:5])
-                if mark := of_groups.get((group_id, value.protocol)):
+                if mark := of_groups.get((GroupKey(*value[:5]).group_id, value.protocol)):
                     found_marks[row, value.baseline] = mark
                 if value.validity == "invalid":
                     invalid.add((row, value.baseline))
