@@ -192,9 +192,6 @@ class RefreshRun:
         gone = [group_id for group_id in rows if group_id not in seen]
         removed = [group_id for group_id in gone if self._selected(rows[group_id])]
         kept += [group_id for group_id in gone if not self._selected(rows[group_id])]
-        if not removed and not any(self._selected(group.key._asdict()) for group in listing.groups):
-            chosen = ", ".join(f"{name}={value}" for name, value in self.options.select)
-            raise UsageError(f"--select: no group of {self.source.name} has {chosen}")
         self._plan = Plan(listing, previous, rows, to_load, kept, removed)
         return self._plan
 
@@ -212,8 +209,15 @@ class RefreshRun:
         return self._signatures.digests(group) == assembly.digests(row)
 
     def load(self) -> list[LoadedGroup]:
-        """Read, normalise and write what the plan says, in parallel."""
+        """Read, normalise and write what the plan says, in parallel.
+
+        Raises:
+            UsageError: the selection is of nothing that there is.
+        """
         plan = self._require_plan()
+        if not plan.removed and not any(self._selected(group.key._asdict()) for group in plan.listing.groups):
+            chosen = ", ".join(f"{name}={value}" for name, value in self.options.select)
+            raise UsageError(f"--select: no group of {self.source.name} has {chosen}")
         self._partial = self.warehouse.begin()
         if plan.to_load and self.options.engine == LOCAL:
             # What checks and tests takes seconds to import; this process has nothing to do while the workers load.
