@@ -161,10 +161,11 @@ def dagster(bench: Bench) -> Section:
             [executable, "job", "execute", "-m", MODULE, "-j", "refresh"], prepare, environment=environment
         ),
     }
+    runs["mbw report"] = Run([sys.executable, "-m", "pipelines.cli", "report", "--warehouse", str(warehouse)])
     figures = alternate(runs, bench.rounds)
-    build, job = figures[BUILD].median_seconds, figures["Dagster's job"].median_seconds
-    limit = 1.25 * build + 8
-    made_of = f"1.25 × {number(build)} s + 8 s"
+    build, job, report = (figures[name].median_seconds for name in runs)
+    limit = 1.25 * build + 8 + report
+    made_of = f"1.25 × {number(build)} s + 8 s, and {number(report)} s for the report, which the job writes too"
     return Section(
         [Figure("the same build run by Dagster", job, "s", limit, made_of)],
         {"Run by Dagster": _against(figures, BUILD)},

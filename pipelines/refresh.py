@@ -8,6 +8,7 @@ run the same code; neither holds logic.
 from __future__ import annotations
 
 import errno
+import sys
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -30,6 +31,10 @@ from pipelines.load.snapshots import DATABASE, FORMAT, PARQUET, Snapshot, Snapsh
 from pipelines.load.workers import load_groups
 from schemas.model import KEYS
 from schemas.result_groups import BAD, GOOD
+
+
+#: Seconds; Python's own is 5 ms.
+_SWITCH_INTERVAL = 0.00005
 
 
 class Progress:
@@ -367,11 +372,18 @@ class RefreshRun:
 
 
 def _preload() -> None:
+    """Import what checks and tests need, beside the other thread, whose system calls must not wait for this one: each
+    waits for up to a switch interval until it goes on, which made thousands of links take seconds."""
     from pipelines.load import statistics
     from pipelines.quality import gx_runner
 
-    statistics.preload()
-    gx_runner.preload()
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+    try:
+        statistics.preload()
+        gx_runner.preload()
+    finally:
+        sys.setswitchinterval(before)
 
 
 def _refresh_id(partial: Path) -> int:
