@@ -32,7 +32,6 @@ from pipelines.load.workers import load_groups
 from schemas.model import KEYS
 from schemas.result_groups import BAD, GOOD
 
-
 #: Seconds; Python's own is 5 ms.
 _SWITCH_INTERVAL = 0.00005
 
