@@ -110,13 +110,16 @@ def add_backbone(archive: Path, size: Size) -> None:
 
 
 def large_group(folder: Path, archive: Path, n_bytes: int) -> Path:
-    """An archive of one group whose predict.json has `n_bytes`: the records of one group, over and over."""
+    """An archive of one group whose predict.json has `n_bytes`: the records of the largest group, over and over, so
+    that they are as long as those that make a group large."""
     out = folder / f"large-group-{n_bytes}"
     marker = out / _COMPLETE
     if marker.exists():
         return out
     shutil.rmtree(out, ignore_errors=True)
-    line = json.loads((archive / "manifest.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    lines = [json.loads(line) for line in (archive / "manifest.jsonl").read_text(encoding="utf-8").splitlines()]
+    sizes = {line["relative_dir"]: (archive / line["relative_dir"] / "predict.json").stat().st_size for line in lines}
+    line = max(lines, key=lambda line: sizes[line["relative_dir"]])
     source, target = archive / line["relative_dir"], out / line["relative_dir"]
     target.mkdir(parents=True)
     records = json.loads((source / "predict.json").read_bytes())
