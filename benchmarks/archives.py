@@ -125,16 +125,16 @@ def large_group(folder: Path, archive: Path, n_bytes: int) -> Path:
     records = json.loads((source / "predict.json").read_bytes())
     evaluated = {(r["dataset"], r["test_idx"]): r for r in json.loads((source / "evaluate_details.json").read_bytes())}
     evaluations = []
-    with open(target / "predict.json", "w", encoding="utf-8") as stream:
+    with open(target / "predict.json", "wb") as stream:
         written = count = 0
         while written < n_bytes:
             record = records[count % len(records)]
             evaluation = evaluated[record["dataset"], record["test_idx"]]
             text = json.dumps({**record, "test_idx": count}, ensure_ascii=False, indent=4)
-            written += stream.write("[\n" if count == 0 else ",\n") + stream.write(text)
+            written += stream.write(b"[\n" if count == 0 else b",\n") + stream.write(text.encode())
             evaluations.append({**evaluation, "test_idx": count})
             count += 1
-        stream.write("\n]\n")
+        stream.write(b"\n]\n")
     (target / "evaluate_details.json").write_text(json.dumps(evaluations, indent=4), encoding="utf-8")
     shutil.copy2(source / "run_config.json", target / "run_config.json")
     line["files"] = sorted(path.name for path in target.iterdir())
