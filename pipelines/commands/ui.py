@@ -49,7 +49,7 @@ def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from pipelines.config import default_source
+    from pipelines.config import SAMPLE, default_source
     from pipelines.load.snapshots import Warehouse
     from pipelines.orchestration.instance import MODULE, prepare_home
 
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     warehouse.create()
     home = prepare_home(warehouse.root)
     published = warehouse.current()
-    source = args.source or default_source(*([published.info.source] if published else []))
+    source = args.source or default_source(published.info.source if published else SAMPLE)
     environment = {
         **os.environ,
         "DAGSTER_HOME": str(home),

@@ -165,13 +165,8 @@ class Warehouse:
         for path in self._snapshots.iterdir():
             if published is None or not path.name.isdigit() or path.name > published:
                 shutil.rmtree(path)
-        for path in self.unfinished:
-            path.unlink(missing_ok=True)
-
-    @property
-    def unfinished(self) -> list[Path]:
-        """The names of files that are about to take the place of others in the warehouse's folder."""
-        return [unfinished(self.root / name) for name in (*_PUBLISHED, _CURRENT, SIGNATURES)]
+        for name in (*_PUBLISHED, _CURRENT, SIGNATURES):
+            unfinished(self.root / name).unlink(missing_ok=True)
 
     def adopt(self) -> None:
         """Publish the newest whole snapshot where the link to the published one is lost, so that nothing that was good

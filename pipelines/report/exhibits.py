@@ -52,7 +52,7 @@ def _root() -> Traversable:
 
 
 def read_part(name: str, *, root: Traversable | None = None) -> str:
-    """What exhibits share: one or more common table expressions, without WITH."""
+    """What exhibits share: common table expressions without WITH, or columns of a SELECT."""
     return ((root or _root()) / "parts" / f"{name}.sql").read_text(encoding="utf-8").strip()
 
 

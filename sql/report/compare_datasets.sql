@@ -36,27 +36,7 @@ SELECT
     paired.other_backbone,
     paired.other_baseline,
     paired.dataset_group,
-    CAST(COUNT(*) AS BIGINT) AS n,
-    CAST(COUNT(*) FILTER (WHERE paired.difference > 1e-9) AS BIGINT) AS wins,
-    CAST(COUNT(*) FILTER (WHERE ABS(paired.difference) <= 1e-9) AS BIGINT) AS ties,
-    CAST(COUNT(*) FILTER (WHERE paired.difference < -1e-9) AS BIGINT) AS losses,
-    CAST(AVG(paired.minmax_difference) AS DOUBLE) AS minmax_difference,
-    CAST(
-        CASE
-            WHEN COUNT(paired.minmax_difference) >= 5
-                THEN
-                    AVG(paired.minmax_difference)
-                    - 1.96 * STDDEV_SAMP(paired.minmax_difference) / SQRT(COUNT(paired.minmax_difference))
-        END AS DOUBLE
-    ) AS minmax_low,
-    CAST(
-        CASE
-            WHEN COUNT(paired.minmax_difference) >= 5
-                THEN
-                    AVG(paired.minmax_difference)
-                    + 1.96 * STDDEV_SAMP(paired.minmax_difference) / SQRT(COUNT(paired.minmax_difference))
-        END AS DOUBLE
-    ) AS minmax_high,
+    {differences},
     CAST(AVG(paired.difference) AS DOUBLE) AS difference,
     paired.is_invalid,
     paired.is_unknown
