@@ -59,7 +59,7 @@ _CONVERGED = 1e-12
 #: The last step of Newton's method: what then remains is of the order of its square.
 _NEWTON_CONVERGED = 1e-7
 _MAX_NEWTON_STEPS = 200
-_CHUNK = 4_000_000  # numbers in the largest array that a batch of draws needs
+_BATCH = 300_000  # numbers in the largest array that a batch of draws needs; a few of them fit a processor's cache
 
 
 @dataclass(frozen=True)
@@ -311,39 +311,50 @@ def _why_not(component: list[int], pool: list[int]) -> str:
 
 
 def _fit_pool(table: NDArray[np.float64], datasets: list[str], seed: int, n_draws: int) -> NDArray[np.float64]:
-    """Ratings of a linked pool, shape (1 + n_draws, systems): first from all samples, then of each draw."""
+    """Ratings of a linked pool, shape (1 + n_draws, systems): first from all samples, then of each draw.
+
+    A draw's likelihood depends on each system's wins and on the games of each pair alone, so no array has a number for
+    each sample or draw and pair but those of one batch of draws: memory does not grow with the square of the systems.
+    """
+    present = np.isfinite(table)
+    compared = present.sum(axis=1) > 1
+    table, present = table[compared], present[compared]
+    datasets = [name for name, keep in zip(datasets, compared, strict=True) if keep]
     n_systems = table.shape[1]
-    compared = np.isfinite(table).sum(axis=1) > 1
-    table, datasets = table[compared], [name for name, keep in zip(datasets, compared, strict=True) if keep]
-    first, second = np.triu_indices(n_systems, 1)
-    with np.errstate(over="ignore"):  # a difference past the largest float is a win all the same
-        difference = table[:, first] - table[:, second]
-    # Small whole numbers, exact in float32 whatever the order of addition: twice the wins of `first`, and comparisons.
-    doubled = np.where(difference > TIE, 2, np.where(difference < -TIE, 0, 1)).astype(np.float32)
-    met = ~np.isnan(difference)
-    doubled[~met] = 0
-    complete = bool(met.all())
-    linked = met.any(axis=0)
-    if not linked.all():
-        first, second, doubled, met = first[linked], second[linked], doubled[:, linked], met[:, linked]
-    contrasts = np.zeros((len(first), n_systems))
-    contrasts[np.arange(len(first)), first] = 1
-    contrasts[np.arange(len(first)), second] = -1
+    points = _points(table)
+    # Systems that answered the same samples share their games, so there are few kinds of them to count.
+    kinds, kind = np.unique(present.astype(np.float32), axis=1, return_inverse=True)
+    together = kinds.T @ kinds > 0
+    met = together[kind[:, None], kind] & ~np.eye(n_systems, dtype=bool)
+    ties = PSEUDO_TIES * met.astype(np.float64)
 
     weights = np.concatenate((np.ones((1, len(table)), dtype=np.float32), _resample(datasets, seed, n_draws)))
     start = np.zeros((1, n_systems))
     fits = []
-    chunk = max(1, _CHUNK // max(len(first), n_systems**2))
-    for low, high in [(0, 1), *((i, i + chunk) for i in range(1, len(weights), chunk))]:
+    batch = max(1, _BATCH // n_systems**2)
+    for low, high in [(0, 1), *((i, i + batch) for i in range(1, len(weights), batch))]:
         draws = weights[low:high]
-        wins = (draws @ doubled) / 2 + PSEUDO_TIES / 2
-        games = np.full((1, len(first)), len(table)) if complete else draws @ met.astype(np.float32)
-        fit = _solve(wins.astype(np.float64), games.astype(np.float64) + PSEUDO_TIES, contrasts, start)
+        wins = draws.astype(np.float64) @ points + ties.sum(axis=1) / 2
+        drawn = np.stack([(kinds.T * draw) @ kinds for draw in draws])
+        games = drawn[:, kind[:, None], kind] * met + ties
+        fit = _solve(wins, games, start)
         if low == 0:
             start = fit
         fits.append(fit)
     strengths = np.concatenate(fits)
     return POOL_MEAN + _POINTS * (strengths - strengths.mean(axis=1, keepdims=True))
+
+
+def _points(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How many others each system beats on each sample, shape (samples, systems); a tie is half a win."""
+    points = np.empty_like(table)
+    with np.errstate(over="ignore", invalid="ignore"):  # a difference past the largest float is a win all the same
+        for system in range(table.shape[1]):
+            difference = table[:, [system]] - table
+            wins = (difference > TIE).sum(axis=1)
+            ties = (np.abs(difference) <= TIE).sum(axis=1) - 1  # less the one with itself
+            points[:, system] = np.where(np.isfinite(table[:, system]), wins + ties / 2, 0)
+    return points
 
 
 def _resample(datasets: list[str], seed: int, n_draws: int) -> NDArray[np.float32]:
@@ -363,25 +374,19 @@ def _resample(datasets: list[str], seed: int, n_draws: int) -> NDArray[np.float3
     return counts
 
 
-def _solve(
-    wins: NDArray[np.float64],
-    games: NDArray[np.float64],
-    contrasts: NDArray[np.float64],
-    start: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def _solve(wins: NDArray[np.float64], games: NDArray[np.float64], start: NDArray[np.float64]) -> NDArray[np.float64]:
     """Maximum-likelihood strengths (natural log of odds, mean 0) of every row of `wins`, shape (rows, systems).
 
-    `wins` (rows, pairs) are those of the first system of a pair in `games` (rows or 1, pairs). Draws lie close to
-    `start`, the solution for all samples, so its curvature serves all rows for as long as each step is less than half
-    the one before; it needs one matrix product a step. Rows for which it does not are finished by Newton's method.
+    `games`, shape (rows, systems, systems), has those of each pair in both of its places. Draws lie close to `start`,
+    the solution for all samples, so its curvature serves all rows for as long as each step is less than half the one
+    before. Rows for which it does not are finished by Newton's method.
     """
     strengths = np.repeat(start, len(wins), axis=0)
-    _, weights = _slope(start, wins.mean(axis=0, keepdims=True), games.mean(axis=0, keepdims=True), contrasts)
-    inverse = np.linalg.inv(_curvature(weights, contrasts)[0])
+    mean = games.mean(axis=0, keepdims=True)
+    inverse = np.linalg.inv(_curvature(mean, _win_rates(start))[0])
     left, rest, before = np.arange(len(wins)), [np.empty(0, dtype=np.intp)], np.full(len(wins), np.inf)
     while len(left):
-        gradient, _ = _slope(strengths[left], wins[left], games if len(games) == 1 else games[left], contrasts)
-        step = gradient @ inverse
+        step = _slope(wins[left], games[left], _win_rates(strengths[left])) @ inverse
         size = np.ptp(step, axis=1)
         closer = size < before / 2
         rest.append(left[~closer])
@@ -390,15 +395,12 @@ def _solve(
         left, before = left[going_on], size[going_on]
     left = np.concatenate(rest)
     if len(left):
-        strengths[left] = _newton(wins[left], games if len(games) == 1 else games[left], contrasts, strengths[left])
+        strengths[left] = _newton(wins[left], games[left], strengths[left])
     return strengths - strengths.mean(axis=1, keepdims=True)
 
 
 def _newton(
-    wins: NDArray[np.float64],
-    games: NDArray[np.float64],
-    contrasts: NDArray[np.float64],
-    strengths: NDArray[np.float64],
+    wins: NDArray[np.float64], games: NDArray[np.float64], strengths: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The same from any `strengths`, shape (rows, systems).
 
@@ -407,8 +409,8 @@ def _newton(
     regression" (2010).
     """
     for _ in range(_MAX_NEWTON_STEPS):
-        gradient, weights = _slope(strengths, wins, games, contrasts)
-        step = np.linalg.solve(_curvature(weights, contrasts), gradient[:, :, None])[:, :, 0]
+        rates = _win_rates(strengths)
+        step = np.linalg.solve(_curvature(games, rates), _slope(wins, games, rates)[:, :, None])[:, :, 0]
         size = np.maximum(np.ptp(step, axis=1, keepdims=True), 1e-300)
         strengths = strengths + step * (np.log1p(size) / size)
         if size.max() <= _NEWTON_CONVERGED:
@@ -416,30 +418,29 @@ def _newton(
     raise ArithmeticError(f"ratings did not converge in {_MAX_NEWTON_STEPS} steps")
 
 
-def _slope(
-    strengths: NDArray[np.float64],
-    wins: NDArray[np.float64],
-    games: NDArray[np.float64],
-    contrasts: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The log likelihood's gradient, shape (rows, systems), and each pair's part in its curvature, (rows, pairs)."""
-    expected = 1 / (1 + np.exp(-(strengths @ contrasts.T)))
-    won = games * expected
-    return (wins - won) @ contrasts, won * (1 - expected)
+def _win_rates(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probability that one beats the other, shape (rows, systems, systems)."""
+    rates = strengths[:, None, :] - strengths[:, :, None]
+    with np.errstate(over="ignore"):  # infinite odds are a rate of 0
+        np.exp(rates, out=rates)
+    rates += 1
+    return np.divide(1, rates, out=rates)
 
 
-def _curvature(weights: NDArray[np.float64], contrasts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _slope(wins: NDArray[np.float64], games: NDArray[np.float64], rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The log likelihood's gradient, shape (rows, systems): wins less those expected."""
+    return wins - np.einsum("rij,rij->ri", games, rates)
+
+
+def _curvature(games: NDArray[np.float64], rates: NDArray[np.float64]) -> NDArray[np.float64]:
     """The negative Hessian of each row, shape (rows, systems, systems), made invertible.
 
     Adding 1 everywhere takes away the one direction, all strengths alike, that changes nothing.
     """
-    n_systems = contrasts.shape[1]
-    first, second = contrasts.argmax(axis=1), contrasts.argmin(axis=1)
-    curvature = np.ones((len(weights), n_systems, n_systems))
-    curvature[:, first, second] -= weights
-    curvature[:, second, first] -= weights
-    diagonal = np.arange(n_systems)
-    curvature[:, diagonal, diagonal] += weights @ np.abs(contrasts)
+    weights = games * rates * (1 - rates)
+    curvature = 1 - weights
+    diagonal = np.arange(weights.shape[1])
+    curvature[:, diagonal, diagonal] += weights.sum(axis=2)
     return curvature
 
 
