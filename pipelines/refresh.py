@@ -374,13 +374,13 @@ def _preload() -> None:
     """Import what checks and tests need, beside the other thread, whose system calls must not wait for this one: each
     waits for up to a switch interval until it goes on, which made thousands of links take seconds."""
     from pipelines.load import statistics
-    from pipelines.quality import gx_runner
+    from pipelines.quality import gx_import
 
     before = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_INTERVAL)
     try:
         statistics.preload()
-        gx_runner.preload()
+        gx_import.preload()
     finally:
         sys.setswitchinterval(before)
 

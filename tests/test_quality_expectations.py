@@ -19,8 +19,9 @@ from pipelines.load import database
 from pipelines.load.assembly import write_findings
 from pipelines.load.partitions import read_single
 from pipelines.load.snapshots import DATABASE, PARQUET
+from pipelines.quality import gx_runner
 from pipelines.quality.expectations import Expectation, Suite, _metric_range_suites, suites
-from pipelines.quality.gx_runner import MAX_GROUPS, ExpectationResult, SuiteResult
+from pipelines.quality.gx_runner import MAX_GROUPS, ExpectationResult, SuiteResult, run_suites
 from pipelines.quality.validation import check_database, opened, validate_snapshot
 from pipelines.refresh import RefreshReport
 from schemas import TABLES
@@ -363,6 +364,40 @@ def test_many_failing_groups_and_rows_are_cut() -> None:
     assert max(len(finding.message) for finding in findings) <= 2000
 
 
+def test_rows_that_nothing_names_are_only_counted() -> None:
+    keys = {"column_list": ["group_id", "protocol"]}
+    unique = Expectation("unique_key", "ExpectCompoundColumnsToBeUnique", keys, "the key is unique")
+    query = "SELECT 'g' AS group_id, 'metrics' AS protocol FROM range(2)"
+    with duckdb.connect() as connection:
+        (result,) = run_suites(connection, [Suite("t", query, ("protocol",), (unique,))])
+    assert [finding.message for finding in result.findings()] == [
+        "t: expected that the key is unique; not so in 2 rows",
+        "t: expected that the key is unique; not so in 2 of 2 rows, in 1 group",
+    ]
+
+
+@pytest.mark.parametrize("rows", [1, 10, 40, 1000])
+def test_groups_checked_some_at_a_time_give_the_same_results(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    keys = {"column_list": ["group_id", "n"]}
+    expectations = (
+        Expectation("metric_range", "ExpectColumnValuesToBeBetween", {"column": "x", "max_value": 90}, "x is small"),
+        Expectation("unique_key", "ExpectCompoundColumnsToBeUnique", keys, "group_id, n identify a row"),
+        Expectation("bounds", "ExpectColumnValuesToBeBetween", {"column": "n", "min_value": 0}, "n is no less than 0"),
+    )
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE t AS SELECT 'group ' || g AS group_id, n % 8 AS n, (g * 37 + n * 11) % 100 AS x "
+            "FROM range(60) AS a(g), range(9) AS b(n) ORDER BY hash(g), n"
+        )
+        (whole,) = run_suites(connection, [Suite("t", "FROM t", ("n",), expectations)])
+        monkeypatch.setattr(gx_runner, "BATCH_ROWS", rows)
+        (parts,) = run_suites(connection, [Suite("t", "FROM t", ("n",), expectations, "t")])
+    assert parts.as_dict() == whole.as_dict()
+    assert parts.findings() == whole.findings()
+    assert [result.success for result in whole.results] == [False, False, True]
+    assert len(whole.findings()) == 2 * (MAX_GROUPS + 1)
+
+
 @pytest.mark.parametrize("before", ["", "import pyspark; "])
 def test_a_pyspark_that_is_installed_is_left_alone(tmp_path: Path, before: str) -> None:
     """Spark Connect ends a process whose main module has no file, with status 0, when it is imported."""
@@ -371,7 +406,7 @@ def test_a_pyspark_that_is_installed_is_left_alone(tmp_path: Path, before: str) 
     for folder in (connect.parent.parent, connect.parent):
         (folder / "__init__.py").write_text("")
     (connect / "__init__.py").write_text("import sys; sys.exit(0)")
-    script = f"{before}from pipelines.quality.gx_runner import preload; preload(); print('goes on')"
+    script = f"{before}from pipelines.quality.gx_import import preload; preload(); print('goes on')"
     done = subprocess.run(
         [sys.executable, "-c", script],
         env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
@@ -380,3 +415,16 @@ def test_a_pyspark_that_is_installed_is_left_alone(tmp_path: Path, before: str) 
         check=True,
     )
     assert done.stdout == "goes on\n", done.stderr
+
+
+def test_what_the_import_leaves_out_is_there_when_it_is_asked_for() -> None:
+    script = """
+import sys
+from pipelines.quality.gx_import import preload
+preload()
+print(sorted({"altair", "boto3", "scipy.stats"} & set(sys.modules)))
+from great_expectations.expectations.core import expect_column_kl_divergence_to_be_less_than as module
+print(module.stats.norm.cdf(0), module.alt.Chart.__name__, "scipy.stats" in sys.modules, "altair" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n0.5 Chart True True\n", done.stderr

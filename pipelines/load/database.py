@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import gettempdir
 
 import duckdb
 
@@ -22,15 +23,17 @@ from schemas import TABLES
 from schemas.model import DUCKDB_TYPES, KEYS, Column, Table
 
 STORAGE_VERSION = "v1.2.0"
-MEMORY_LIMIT = "700MB"
+MEMORY_LIMIT = "400MB"
 THREADS = 2
 _CATALOG = "memorybench"
 
 
-def connect() -> duckdb.DuckDBPyConnection:
-    """A connection to an empty in-memory database that never reaches for the network."""
+def connect(spill: Path | None = None) -> duckdb.DuckDBPyConnection:
+    """A connection to an empty in-memory database that never reaches for the network. What does not fit into memory
+    goes to `spill`, a folder that is made when it is needed (None: one of this process among the temporary files)."""
     config: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": MEMORY_LIMIT,
+        "temp_directory": str(spill or Path(gettempdir()) / f"memorybench-warehouse-{os.getpid()}"),
         "threads": THREADS,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
@@ -68,9 +71,7 @@ def build_database(
     `previous` is the Parquet folder of a snapshot whose statistics are taken over where their inputs are the same,
     `history` the refresh that published_history takes note of.
     """
-    with connect() as connection:
-        # Sorting and compressing may spill; spilled pages stand beside the file that is being made.
-        connection.execute(f"SET temp_directory = {literal(str(path.with_suffix('.tmp')))}")
+    with connect(path.with_suffix(".tmp")) as connection:
         connection.execute(f"ATTACH {literal(str(path))} AS {_CATALOG} (STORAGE_VERSION {literal(STORAGE_VERSION)})")
         connection.execute(f"USE {_CATALOG}")
         connection.execute("BEGIN")  # one transaction: each one's end waits for the disk

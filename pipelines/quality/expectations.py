@@ -54,12 +54,17 @@ class Expectation:
 @dataclass(frozen=True)
 class Suite:
     """Expectations on one frame. `query` gives the frame; `labels` are its columns that name a row; where the frame
-    has a column group_id, failing rows are reported by group."""
+    has a column group_id, failing rows are reported by group.
+
+    `groups_of` is the table that the frame has the groups of, where no expectation is about rows of several groups, so
+    that they may be checked some at a time.
+    """
 
     name: str
     query: str
     labels: tuple[str, ...]
     expectations: tuple[Expectation, ...] = field(default=())
+    groups_of: str | None = None
 
 
 def contract_suite(tables: Iterable[Table], catalog: str) -> Suite:
@@ -149,7 +154,8 @@ def _table_suite(connection: duckdb.DuckDBPyConnection, table: Table) -> Suite:
     select += [f"{_exists(table, reference, where)} AS {quoted(name)}" for name, reference, _, where in found]
     query = f"SELECT {', '.join(select)} FROM {quoted(table.name)} AS source"
     labels = tuple(name for name in table.key if name != "group_id")
-    return Suite(table.name, query, labels, tuple(expectations))
+    by_group = "group_id" in table.key and not table["group_id"].nullable
+    return Suite(table.name, query, labels, tuple(expectations), table.name if by_group else None)
 
 
 def _unique_key(table: Table) -> Expectation:
@@ -361,7 +367,7 @@ def _metric_range_suites(connection: duckdb.DuckDBPyConnection) -> list[Suite]:
         _in_range("metric_range", column, known.minimum, known.maximum)
         for column, known in zip(columns, by_range, strict=True)
     )
-    return [Suite("metric_ranges", query, labels, expectations)]
+    return [Suite("metric_ranges", query, labels, expectations, "sample_metrics")]
 
 
 def _score_range_suites(connection: duckdb.DuckDBPyConnection) -> list[Suite]:
@@ -382,7 +388,7 @@ def _score_range_suites(connection: duckdb.DuckDBPyConnection) -> list[Suite]:
     labels = ("protocol", "dataset_group", "dataset", "test_idx", "position")
     query = _wide("sample_scores", ("group_id", *labels), "score", conditions, "isfinite(score)")
     expectations = tuple(_in_range("score_range", column, *limits) for column, limits in ranges.items())
-    return [Suite("score_ranges", query, labels, expectations)]
+    return [Suite("score_ranges", query, labels, expectations, "sample_scores")]
 
 
 def _wide(table: str, shown: tuple[str, ...], value: str, conditions: dict[str, str], where: str) -> str:

@@ -1,24 +1,20 @@
-"""Runs expectation suites with Great Expectations. The only module that imports it, and only inside of functions: the
-import takes seconds.
-
-No network and no telemetry: the switch is set before the import, the context lives in memory, and its frames come from
-DuckDB as pandas.
+"""Runs expectation suites with Great Expectations, which gx_import.py imports: the context lives in memory, and its
+frames come from DuckDB as pandas.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import sys
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.findings import Finding
+from pipelines.load.views import literal, quoted
+from pipelines.quality.gx_import import preload
 from schemas.model import METRICS
 
 if TYPE_CHECKING:
@@ -33,6 +29,9 @@ MAX_GROUPS = 50
 #: A finding's message is cut here; what names a row, here.
 MAX_MESSAGE = 2000
 MAX_VALUE = 120
+#: How many rows a frame has, and those of the group with which it comes to be as many: larger tables are checked some
+#: groups at a time, so that memory does not grow with the archive.
+BATCH_ROWS = 150_000
 
 _WITH_PLACES = {
     "result_format": "COMPLETE",
@@ -41,35 +40,6 @@ _WITH_PLACES = {
 }
 #: Expectations about a table as a whole: the only ones that an empty frame can fail.
 _OF_TABLES = ("ExpectTableRowCountToBeBetween",)
-_TELEMETRY_SWITCH = "GX_ANALYTICS_ENABLED"
-
-
-def preload() -> None:
-    """Import Great Expectations, so that a later run does not wait for it. Safe to call in another thread."""
-    os.environ[_TELEMETRY_SWITCH] = "False"
-    with _hidden("pyspark" if "pyspark" not in sys.modules else "pyspark.sql.connect"):
-        import great_expectations
-        import great_expectations.expectations
-
-    assert great_expectations.expectations is not None
-
-
-@contextmanager
-def _hidden(module: str) -> Iterator[None]:
-    """Let imports of a module fail as if it were not installed, unless it is imported already.
-
-    Great Expectations imports pyspark wherever that is installed, Spark Connect included. That takes a second, and
-    Spark Connect ends the process with status 0 where the main module has no file (python -c, a worker process),
-    because it takes that for its own doctests. What is checked here is never Spark's.
-    """
-    if module in sys.modules:
-        yield
-        return
-    sys.modules[module] = None  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        del sys.modules[module]
 
 
 @dataclass
@@ -85,6 +55,18 @@ class ExpectationResult:
     examples: dict[str | None, list[str]] = field(default_factory=dict)
     samples: dict[str | None, tuple[str | None, int | None]] = field(default_factory=dict)
     problem: str | None = None
+
+    def add(self, later: ExpectationResult) -> None:
+        """Take in what came of it on the groups that follow."""
+        self.success &= later.success
+        self.rows += later.rows
+        self.failing += later.failing
+        self.groups |= later.groups
+        self.problem = self.problem or later.problem
+        for group in list(later.examples)[: MAX_GROUPS - len(self.examples)]:
+            self.examples[group] = later.examples[group]
+            if group in later.samples:
+                self.samples[group] = later.samples[group]
 
     def as_dict(self) -> dict[str, Any]:
         """For the results file: no clock times, no random ids."""
@@ -141,7 +123,7 @@ def _findings(suite: Suite, result: ExpectationResult) -> list[Finding]:
     found = []
     for group in named:
         count = result.groups[group]
-        message = f"{expected}; not so in {_rows(count)}: {_listed(result.examples[group], count)}"
+        message = f"{expected}; not so in {_rows(count)}{_listed(result.examples[group], count)}"
         dataset, test_idx = result.samples.get(group, (None, None))
         text = _cut(message)
         found.append(Finding(check, severity, text, group, dataset=dataset, test_idx=test_idx, n_rows=count))
@@ -152,7 +134,7 @@ def _findings(suite: Suite, result: ExpectationResult) -> list[Finding]:
         if len(groups) > len(named):
             message += f", of which the first {len(named)} have a finding of their own"
     elif None in result.examples:
-        message += f": {_listed(result.examples[None], result.failing)}"
+        message += _listed(result.examples[None], result.failing)
     return [*found, Finding(check, severity, _cut(message), n_rows=result.failing or None)]
 
 
@@ -161,8 +143,10 @@ def _rows(count: int) -> str:
 
 
 def _listed(examples: list[str], count: int) -> str:
+    if not any(examples):
+        return ""  # the group is all that names them
     more = f"; and {count - len(examples)} more" if count > len(examples) else ""
-    return "; ".join(examples) + more
+    return ": " + "; ".join(examples) + more
 
 
 def _cut(message: str) -> str:
@@ -202,14 +186,39 @@ class _Runner:
         return self._source.add_dataframe_asset(name).add_batch_definition_whole_dataframe("loaded")
 
     def run(self, suite: Suite, *, keep: bool) -> SuiteResult:
-        """Run a suite on its frame; `keep` its results in the context, for the pages.
-
-        At first it is only asked what holds, which takes half the time; the places of failing rows are asked for where
-        something does not. Places, not rows: naming rows is slow in Great Expectations.
-        """
-        frame = self._connection.execute(suite.query).df()
+        """Run a suite on its frame, or on one batch of groups after the other; `keep` its results in the context, for
+        the pages, which are about whole frames."""
         if keep:
-            return self._run_and_keep(suite, frame)
+            return self._run_and_keep(suite, self._frame(suite.query))
+        first, *others = (self._run(suite, self._frame(query)) for query in self._batches(suite))
+        for other in others:
+            for result, later in zip(first, other, strict=True):
+                result.add(later)
+        return SuiteResult(suite, first)
+
+    def _frame(self, query: str) -> Any:
+        # By Arrow: DuckDB's own frames are made of one Python object for each text, which takes four times as long.
+        return self._connection.sql(query).to_arrow_table().to_pandas(split_blocks=True, self_destruct=True)
+
+    def _batches(self, suite: Suite) -> list[str]:
+        """Queries for the suite's frame, in parts of whole groups where it is large, in the order of their names."""
+        if suite.groups_of is None:
+            return [suite.query]
+        rows = self._connection.execute(f"""
+            WITH counted AS (SELECT group_id, count(*) AS n FROM {quoted(suite.groups_of)} GROUP BY group_id),
+            placed AS (SELECT group_id, (sum(n) OVER (ORDER BY group_id) - n) // {BATCH_ROWS} AS place FROM counted)
+            SELECT min(group_id), max(group_id) FROM placed GROUP BY place ORDER BY place
+            """).fetchall()
+        if len(rows) < 2:
+            return [suite.query]
+        return [
+            f"SELECT * FROM ({suite.query}) WHERE group_id BETWEEN {literal(first)} AND {literal(last)}"
+            for first, last in rows
+        ]
+
+    def _run(self, suite: Suite, frame: Any) -> list[ExpectationResult]:
+        """At first it is only asked what holds, which takes half the time; the places of failing rows are asked for
+        where something does not. Places, not rows: naming rows is slow in Great Expectations."""
         places = range(len(suite.expectations))
         # Of an empty frame every row is as expected; only whether it may be empty is a question.
         asked = [place for place in places if len(frame) or suite.expectations[place].kind in _OF_TABLES]
@@ -219,11 +228,10 @@ class _Runner:
             answers = self._validate(batch, suite, asked, "BOOLEAN_ONLY")
             if failed := [place for place in asked if not answers[place].success]:
                 answers |= self._validate(batch, suite, failed, _WITH_PLACES)
-        results = [
+        return [
             _result(suite, expectation, answers.get(place), frame)
             for place, expectation in enumerate(suite.expectations)
         ]
-        return SuiteResult(suite, results)
 
     def _validate(self, batch: Any, suite: Suite, places: Iterable[int], result_format: Any) -> dict[int, Any]:
         outcome = batch.validate(self._gx_suite(suite, places), result_format=result_format)

@@ -94,8 +94,9 @@ def _checks(count: int) -> str:
 def opened(snapshot_dir: Path, *, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection whose default database is the snapshot's; what is made in passing stays in memory."""
     mode = " (READ_ONLY)" if read_only else ""
-    with connect() as connection:
-        connection.execute(f"ATTACH {literal(str(snapshot_dir / DATABASE))} AS {_CATALOG}{mode}")
+    database = snapshot_dir / DATABASE
+    with connect(None if read_only else database.with_suffix(".tmp")) as connection:
+        connection.execute(f"ATTACH {literal(str(database))} AS {_CATALOG}{mode}")
         connection.execute(f"USE {_CATALOG}")
         yield connection
         connection.execute("USE memory")
