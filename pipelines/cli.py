@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import gc
 import io
 import os
 import sys
@@ -94,6 +95,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
+def entry() -> int:
+    """`main` in a process of its own, which then ends."""
+    status = main()
+    # What is left is let go of at once. Python would look through all of it for cycles, most of a second after a build.
+    gc.freeze()
+    return status
+
+
 def _is_unwritable(stream: TextIO) -> bool:
     """Whether something is still in the buffer because it cannot be written."""
     try:
@@ -109,4 +118,4 @@ def _let_go_of_stdout() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(entry())

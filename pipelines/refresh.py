@@ -20,7 +20,7 @@ from typing import Any
 
 from pipelines.archive.groups import ArchiveGroup, Listing
 from pipelines.archive.source import Source
-from pipelines.config import LOCAL, SAMPLE, SPARK, BuildOptions
+from pipelines.config import SAMPLE, SPARK, BuildOptions
 from pipelines.errors import SourceError, UsageError, WarehouseError
 from pipelines.findings import Finding
 from pipelines.load import assembly
@@ -223,9 +223,6 @@ class RefreshRun:
             chosen = ", ".join(f"{name}={value}" for name, value in self.options.select)
             raise UsageError(f"--select: no group of {self.source.name} has {chosen}")
         self._partial = self.warehouse.begin()
-        if plan.to_load and self.options.engine == LOCAL:
-            # What checks and tests takes seconds to import; this process has nothing to do while the workers load.
-            threading.Thread(target=_preload, daemon=True).start()
         self.progress.start("load", len(plan.to_load))
         self.loaded = []
         with closing(self._load_all(plan)) as groups:  # whatever happens here, no worker writes on afterwards
@@ -298,6 +295,9 @@ class RefreshRun:
         from pipelines.load.history import HistoryUpdate
 
         plan, partial = self._require_plan(), self._require_partial()
+        # What checks and tests takes seconds to import. The database is mostly made by one thread that needs no Python,
+        # so that another processor is idle; while groups load, none is.
+        threading.Thread(target=_preload, daemon=True).start()
         previous = plan.previous.parquet if plan.previous and not self.options.full else None
         last = self.warehouse.current()  # which another version of this program may have made
         revision = self._require_assembly().revision

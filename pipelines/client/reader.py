@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakSet
 
 from pipelines.errors import WarehouseError
 from pipelines.load.snapshots import FORMAT, KEPT_SNAPSHOTS, PARQUET, Warehouse
@@ -30,6 +31,17 @@ Parameters = Sequence[Any] | Mapping[str, Any]
 CATALOG = "memorybench"
 _PROMPTS = "prompts"
 _MENTIONS_PROMPTS = re.compile(rf"\b{_PROMPTS}\b", re.IGNORECASE)
+#: Sessions that somebody may still wait for.
+_SESSIONS: WeakSet[duckdb.DuckDBPyConnection] = WeakSet()
+
+
+def interrupt_queries() -> None:
+    """Have all queries of this process end with an error, soon. May be called by a signal handler.
+
+    DuckDB looks for signals itself, but then waits for other threads to finish what they are at, which may take hours.
+    """
+    for session in tuple(_SESSIONS):
+        session.interrupt()
 
 
 class SnapshotReader:
@@ -104,6 +116,7 @@ class SnapshotReader:
         import duckdb
 
         session = self._connection.cursor()
+        _SESSIONS.add(session)
         try:
             session.execute(f"USE {CATALOG}")
             if _MENTIONS_PROMPTS.search(query) and not self.snapshot.info.embed_prompts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,4 +40,6 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
             again.start()
             return
         frame = frame.f_back
+    if (reader := sys.modules.get("pipelines.client.reader")) is not None:  # else nothing was queried
+        reader.interrupt_queries()
     raise KeyboardInterrupt
