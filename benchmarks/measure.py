@@ -1,4 +1,8 @@
-"""Runs commands in alternation and measures each as a whole: seconds and the peak memory of all its processes."""
+"""Runs commands in alternation and measures each as a whole: seconds, and the peak memory of all its processes.
+
+Memory is taken in a round of its own: to add up the pages of a process every few hundredths of a second slows it by a
+tenth.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +46,9 @@ class Run:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-def alternate(runs: Mapping[str, Run], rounds: int) -> dict[str, Figures]:
-    """Run all commands in turn, `rounds` times: a machine that slows down slows all of them.
+def alternate(runs: Mapping[str, Run], rounds: int, *, memory: bool = True) -> dict[str, Figures]:
+    """Run all commands in turn, `rounds` times: a machine that slows down slows all of them; and once more for
+    `memory`.
 
     Raises:
         RuntimeError: a command ended with an unexpected status; its error output is in the message.
@@ -52,24 +57,27 @@ def alternate(runs: Mapping[str, Run], rounds: int) -> dict[str, Figures]:
     for number in range(rounds):
         for name, run in runs.items():
             run.prepare()
-            seconds, peak, output = measure(run)
+            seconds, output = seconds_of(run)
             figures[name].seconds.append(seconds)
-            figures[name].peak_mib.append(peak)
             figures[name].outputs.append(output)
-            print(f"round {number + 1}: {name}: {seconds:.2f} s, {peak:.0f} MiB", file=sys.stderr)
+            print(f"round {number + 1}: {name}: {seconds:.2f} s", file=sys.stderr)
+    for name, run in runs.items() if memory else ():
+        run.prepare()
+        figures[name].peak_mib.append(peak_mib_of(run))
+        print(f"memory: {name}: {figures[name].max_peak_mib:.0f} MiB", file=sys.stderr)
     return figures
 
 
-def measure(run: Run) -> tuple[float, float, str]:
-    """Seconds, peak MiB and standard output of one run."""
+def seconds_of(run: Run) -> tuple[float, str]:
+    """Seconds and standard output of one run."""
     started = time.perf_counter()
-    process = subprocess.Popen(
-        run.command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **run.environment},
-    )
+    output = _ended(run, _started(run))
+    return time.perf_counter() - started, output
+
+
+def peak_mib_of(run: Run) -> float:
+    """The highest sum over all processes of one run, in MiB."""
+    process = _started(run)
     peak = 0.0
     done = threading.Event()
 
@@ -80,13 +88,29 @@ def measure(run: Run) -> tuple[float, float, str]:
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
+    try:
+        _ended(run, process)
+    finally:
+        done.set()
+        watcher.join()
+    return peak
+
+
+def _started(run: Run) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        run.command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **run.environment},
+    )
+
+
+def _ended(run: Run, process: subprocess.Popen[str]) -> str:
     output, errors = process.communicate()
-    seconds = time.perf_counter() - started
-    done.set()
-    watcher.join()
     if process.returncode not in run.allowed_status:
         raise RuntimeError(f"{' '.join(run.command)} ended with {process.returncode}:\n{errors[-3000:]}")
-    return seconds, peak, output
+    return output
 
 
 def _family(pid: int) -> list[int]:

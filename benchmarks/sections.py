@@ -20,7 +20,7 @@ import duckdb
 
 from benchmarks import archives, views
 from benchmarks.archives import Size
-from benchmarks.measure import Figures, Run, alternate, measure
+from benchmarks.measure import Figures, Run, alternate, seconds_of
 from benchmarks.report import Figure, Section, fixed_and_variable, markdown, median_steps, number
 from pipelines.load.snapshots import DATABASE
 from pipelines.orchestration.instance import MODULE, prepare_home
@@ -177,13 +177,14 @@ def refreshes(bench: Bench) -> Section:
     original, warehouse = bench.of_size(), bench.warehouse
     archive = archives.working_copy(original, bench.folder / "changing")
     build = Run(mbw_build(archive, warehouse), allowed_status=PUBLISHED)
-    first = alternate({"full build": replace(build, prepare=remove(warehouse))}, bench.rounds)["full build"]
+    full = {"full build": replace(build, prepare=remove(warehouse))}
+    first = alternate(full, bench.rounds, memory=False)["full build"]
     groups = archives.group_count(archive)
 
     def after(change: Callable[[Path], None]) -> Run:
         def prepare() -> None:
             archives.restore(original, archive)
-            measure(build)
+            seconds_of(build)
             change(archive)
 
         return replace(build, prepare=prepare)
@@ -293,16 +294,15 @@ def history(bench: Bench) -> Section:
     original = bench.archive or archives.generated(bench.folder, Size(min(bench.size.samples, 0.04), 160))
     archive = archives.working_copy(original, bench.folder / "changing")
     warehouse = bench.warehouse
-    alternate({"first": Run(mbw_build(archive, warehouse), remove(warehouse), PUBLISHED)}, 1)
+    remove(warehouse)()
+    seconds_of(Run(mbw_build(archive, warehouse), allowed_status=PUBLISHED))
     count = max(1, archives.group_count(archive) // 50)
     seconds: list[float] = []
     rows: list[tuple[int, int]] = []
     for place in range(bench.refreshes):
         archives.move_numbers(archive, count, place * count)
         run = Run(mbw_build(archive, warehouse), allowed_status=PUBLISHED)
-        seconds += alternate({f"refresh {place + 1} of {bench.refreshes}": run}, 1)[
-            f"refresh {place + 1} of {bench.refreshes}"
-        ].seconds
+        seconds.append(seconds_of(run)[0])
         with duckdb.connect(str(warehouse / DATABASE), read_only=True) as connection:
             found = connection.execute("SELECT count(*) FROM published_history").fetchone()
         assert found is not None
@@ -328,7 +328,8 @@ def _megabytes(rows: list[tuple[int, int]]) -> str:
 
 def answers(bench: Bench) -> Section:
     """The standard views and commands on the full warehouse."""
-    alternate({BUILD: Run(mbw_build(bench.of_size(), bench.warehouse), remove(bench.warehouse), PUBLISHED)}, 1)
+    remove(bench.warehouse)()
+    seconds_of(Run(mbw_build(bench.of_size(), bench.warehouse), allowed_status=PUBLISHED))
     times = views.view_times(bench.warehouse, bench.rounds)
     commands = views.command_times(bench.warehouse, bench.rounds)
     slowest = max(times, key=lambda time: time.milliseconds)

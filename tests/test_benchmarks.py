@@ -60,8 +60,9 @@ def test_commands_run_in_alternation_with_their_preparation_and_output() -> None
     order: list[str] = []
     runs = {name: Run(["echo", name], lambda n=name: order.append(n)) for name in ("a", "b")}
     figures = alternate(runs, 2)
-    assert order == ["a", "b", "a", "b"]
+    assert order == ["a", "b", "a", "b", *("a", "b")]  # the last time for their memory
     assert figures["b"].outputs == ["b\n", "b\n"]
+    assert (len(figures["b"].seconds), len(figures["b"].peak_mib)) == (2, 1)
     with pytest.raises(RuntimeError, match="ended with 1"):
         alternate({"bad": Run(["false"])}, 1)
 
