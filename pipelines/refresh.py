@@ -73,6 +73,8 @@ class RefreshReport:
     removed: list[str] = field(default_factory=list)
     groups_by_status: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+    #: Groups that were loaded again because files of theirs were missing in the warehouse.
+    repaired: list[str] = field(default_factory=list)
     #: What went wrong once the snapshot was published, in sentences.
     warnings: list[str] = field(default_factory=list)
     #: Where what was published before came from; None where nothing was.
@@ -178,6 +180,8 @@ class RefreshRun:
         if previous is not None and previous.info.format != FORMAT:
             previous = None  # made by another version of this program: nothing of it can be carried over
         rows = assembly.result_group_rows(previous.parquet) if previous else {}
+        everything = self.options.full and not self.options.select
+        incomplete = _incomplete_groups(previous) if previous and not everything else set()
         listing = self.source.list_groups()
         if not listing.groups:
             reasons = "; ".join(finding.message for finding in listing.findings[:3])
@@ -189,6 +193,9 @@ class RefreshRun:
             if not self._selected(group.key._asdict()):
                 if group_id in rows:
                     kept.append(group_id)
+            elif group_id in incomplete:
+                to_load.append(group)
+                self.report.repaired.append(group_id)
             elif not self.options.full and self._is_unchanged(group, rows.get(group_id)):
                 kept.append(group_id)
             else:
@@ -196,6 +203,11 @@ class RefreshRun:
         gone = [group_id for group_id in rows if group_id not in seen]
         removed = [group_id for group_id in gone if self._selected(rows[group_id])]
         kept += [group_id for group_id in gone if not self._selected(rows[group_id])]
+        if lost := incomplete.intersection(kept):
+            raise WarehouseError(
+                f"{self.warehouse.root} lacks files of {min(lost)}, which someone has deleted. Build without --select, "
+                "so that it is loaded again."
+            )
         self._plan = Plan(listing, previous, rows, to_load, kept, removed)
         return self._plan
 
@@ -255,7 +267,8 @@ class RefreshRun:
 
     def _task(self, group: ArchiveGroup, paths: dict[str, Path], row: dict[str, Any] | None) -> LoadTask:
         known = None
-        if row is not None and row["status"] in GOOD and not self.options.full:
+        again = self.options.full or group.key.group_id in self.report.repaired
+        if row is not None and row["status"] in GOOD and not again:
             known = assembly.digests(row) if assembly.same_place(group, row) else None
         return LoadTask(group, paths, self._require_partial() / PARQUET, known)
 
@@ -277,7 +290,7 @@ class RefreshRun:
             self.options.embed_prompts,
         )
         self._signatures.check(result.revision, self.started)
-        if same_form and not result.differs and not self.options.full:
+        if same_form and not result.differs and not self.options.full and not self.report.repaired:
             self._signatures.save()
             # What stays published stays as good or as bad as it was found to be.
             assert plan.previous is not None
@@ -368,6 +381,20 @@ class RefreshRun:
         if self._assembly is None:
             raise RuntimeError("call assemble() first")
         return self._assembly
+
+
+def _incomplete_groups(snapshot: Snapshot) -> set[str]:
+    """The groups of which Parquet files are missing."""
+    import duckdb
+
+    from pipelines.load.database import opened_database
+    from pipelines.load.presence import missing_files
+
+    try:
+        with opened_database(snapshot.database, read_only=True) as connection:
+            return {group_id for group_id, _ in missing_files(connection, snapshot.parquet)}
+    except (OSError, duckdb.Error) as error:
+        raise WarehouseError(f"{snapshot.database} cannot be opened: {error}. Build it again with --full.") from error
 
 
 def _preload() -> None:

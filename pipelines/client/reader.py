@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import gettempdir
@@ -143,7 +143,7 @@ class SnapshotReader:
             dataset = ds.dataset(folder, schema=schema, format="parquet", partitioning=partitioning)
         else:
             dataset = schema.empty_table()
-        self.require_snapshot()  # files that are missing because the snapshot is gone are no empty table
+        self.require_files([_PROMPTS])
         session.register(_PROMPTS, dataset)
         if not self._locked:
             return
@@ -164,13 +164,35 @@ class SnapshotReader:
         """The rows of one group in a table's Parquet file; none where the group has no file there.
 
         Raises:
-            WarehouseError: the snapshot is gone.
+            WarehouseError: the file was deleted, or the snapshot is gone.
         """
         from pipelines.load.partitions import read_partition
 
         rows = read_partition(self.snapshot.parquet, TABLES[table], partition_path)
-        self.require_snapshot()
+        if rows.num_rows:
+            self.require_snapshot()
+        else:
+            self.require_files([table], partition_path)
         return rows
+
+    def require_files(self, tables: Iterable[str], partition_path: str | None = None) -> None:
+        """Check that the Parquet files of grouped tables are there, those of all groups or of one.
+
+        Raises:
+            WarehouseError: one is missing, or the snapshot is gone.
+        """
+        from pipelines.load.presence import missing_files
+
+        self.require_snapshot()  # files that are missing because the snapshot is gone are another matter
+        session = self._connection.cursor()
+        session.execute(f"USE {CATALOG}")
+        for table in tables:
+            for _, path in missing_files(session, self.snapshot.parquet, [table]):
+                if partition_path in (None, path.parent.relative_to(self.snapshot.parquet / table).as_posix()):
+                    raise WarehouseError(
+                        f"{path} is missing: someone has deleted it. The next build from {self.snapshot.info.source} "
+                        "loads its group again."
+                    )
 
     def require_snapshot(self) -> None:
         """Check that the snapshot is still there.

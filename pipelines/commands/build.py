@@ -186,6 +186,7 @@ def build_summary(report: RefreshReport, root: Path, seconds: float) -> dict[str
         "added": report.added,
         "changed": report.changed,
         "removed": report.removed,
+        "repaired": report.repaired,
         "rows": rows,
         "derived_scores": derived,
         "findings": dict(sorted(Counter(finding.severity for finding in report.findings).items())),
@@ -227,7 +228,8 @@ def print_summary(summary: dict[str, Any], root: Path) -> None:
         "warehouse": f"{summary['warehouse']} ({done}, snapshot {summary['snapshot']})",
         "source": f"{source_text(summary['source'])} at {summary['revision']}{moved}",
         "groups": f"{listed(summary['groups'])}; {len(summary['added'])} added, {len(summary['changed'])} changed, "
-        f"{len(summary['removed'])} removed",
+        f"{len(summary['removed'])} removed"
+        + (f"; {len(summary['repaired'])} loaded again, whose files had been deleted" if summary["repaired"] else ""),
         "validity": listed(summary["validity"]),
         "rows": f"{rows['predictions']:,} predictions, {rows['sample_scores']:,} scores{derived}, "
         f"{rows['sample_metrics']:,} metrics, {sum(rows.values()):,} in all",

@@ -98,6 +98,8 @@ def write_snapshot(warehouse: Path, folder: Path, options: ExportOptions) -> dic
     """Fill an empty folder with an export; returns what snapshot.json says."""
     with SnapshotReader(warehouse) as reader:
         rows = result_group_rows(reader.snapshot.parquet)
+        from_files = exported_tables(options) if options.format != "duckdb" else [TABLES[PROMPTS]] * options.prompts
+        reader.require_files(table.name for table in from_files if table.grouped)
         keys = sorted(GroupKey(*(row[key] for key in KEYS)) for row in rows.values())
         groups: Groups = [(key, key.partition_path) for key in keys]
         tables = exported_tables(options)

@@ -25,7 +25,8 @@ from schemas.model import DUCKDB_TYPES, KEYS, Column, Table
 STORAGE_VERSION = "v1.2.0"
 MEMORY_LIMIT = "400MB"
 THREADS = 2
-_CATALOG = "memorybench"
+#: The name of the attached database.
+CATALOG = "memorybench"
 
 
 def connect(spill: Path | None = None) -> duckdb.DuckDBPyConnection:
@@ -40,6 +41,18 @@ def connect(spill: Path | None = None) -> duckdb.DuckDBPyConnection:
         "preserve_insertion_order": True,
     }
     return duckdb.connect(config=config)
+
+
+@contextmanager
+def opened_database(path: Path, *, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection whose default database is the file; what is made in passing stays in memory."""
+    mode = " (READ_ONLY)" if read_only else ""
+    with connect(None if read_only else path.with_suffix(".tmp")) as connection:
+        connection.execute(f"ATTACH {literal(str(path))} AS {CATALOG}{mode}")
+        connection.execute(f"USE {CATALOG}")
+        yield connection
+        connection.execute("USE memory")
+        connection.execute(f"DETACH {CATALOG}")
 
 
 @contextmanager
@@ -72,8 +85,8 @@ def build_database(
     `history` the refresh that published_history takes note of.
     """
     with connect(path.with_suffix(".tmp")) as connection:
-        connection.execute(f"ATTACH {literal(str(path))} AS {_CATALOG} (STORAGE_VERSION {literal(STORAGE_VERSION)})")
-        connection.execute(f"USE {_CATALOG}")
+        connection.execute(f"ATTACH {literal(str(path))} AS {CATALOG} (STORAGE_VERSION {literal(STORAGE_VERSION)})")
+        connection.execute(f"USE {CATALOG}")
         connection.execute("BEGIN")  # one transaction: each one's end waits for the disk
         for table in TABLES.values():
             if table.in_database or embed_prompts:
@@ -87,7 +100,7 @@ def build_database(
             fill_table(connection, table, parquet_dir)
         connection.execute("COMMIT")
         connection.execute("USE memory")
-        connection.execute(f"DETACH {_CATALOG}")
+        connection.execute(f"DETACH {CATALOG}")
     return views
 
 

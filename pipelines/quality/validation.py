@@ -8,8 +8,8 @@ data is a finding.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,10 @@ from pipelines.archive.json_reader import dumps
 from pipelines.errors import PublicationBlocked
 from pipelines.findings import Finding, Stage
 from pipelines.load.assembly import sorted_findings, write_findings
-from pipelines.load.database import connect
+from pipelines.load.database import CATALOG, opened_database
 from pipelines.load.partitions import PART, read_single
 from pipelines.load.snapshots import DATABASE, PARQUET, QUALITY
-from pipelines.load.views import literal, quoted
+from pipelines.load.views import quoted
 from pipelines.quality.audits import AuditResult, Outcome, create_relations, reconciliation_outcomes, run_audits
 from pipelines.quality.expectations import contract_suite, suites
 from pipelines.quality.gx_runner import SuiteResult, run_suites
@@ -31,7 +31,6 @@ from schemas import TABLES
 from schemas.model import KEYS
 
 DATA_DOCS = "data_docs"
-_CATALOG = "memorybench"
 #: How many failures the message of a blocked publication names.
 _NAMED = 5
 
@@ -90,17 +89,9 @@ def _checks(count: int) -> str:
     return "1 check" if count == 1 else f"{count} checks"
 
 
-@contextmanager
-def opened(snapshot_dir: Path, *, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
+def opened(snapshot_dir: Path, *, read_only: bool = False) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
     """A connection whose default database is the snapshot's; what is made in passing stays in memory."""
-    mode = " (READ_ONLY)" if read_only else ""
-    database = snapshot_dir / DATABASE
-    with connect(None if read_only else database.with_suffix(".tmp")) as connection:
-        connection.execute(f"ATTACH {literal(str(database))} AS {_CATALOG}{mode}")
-        connection.execute(f"USE {_CATALOG}")
-        yield connection
-        connection.execute("USE memory")
-        connection.execute(f"DETACH {_CATALOG}")
+    return opened_database(snapshot_dir / DATABASE, read_only=read_only)
 
 
 def check_database(
@@ -109,7 +100,7 @@ def check_database(
     """Run every check on the connection's default database. Where a table has not the columns that are declared,
     nothing else is run: it could only fail for that."""
     tables = [table for table in TABLES.values() if table.in_database]
-    contract = contract_suite(tables, _CATALOG)
+    contract = contract_suite(tables, CATALOG)
     ran = run_suites(connection, [contract], data_docs=data_docs)
     if not ran[0].success:
         return QualityResult(ran, [], [])
