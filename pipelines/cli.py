@@ -10,6 +10,7 @@ import errno
 import gc
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Any, TextIO
@@ -98,6 +99,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def entry() -> int:
     """`main` in a process of its own, which then ends."""
     status = main()
+    if status == INTERRUPTED:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # pressed again, it would only add its words to the end
     # What is left is let go of at once. Python would look through all of it for cycles, most of a second after a build.
     gc.freeze()
     return status

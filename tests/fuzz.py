@@ -139,7 +139,8 @@ def json_reader(rng: random.Random) -> None:
     else:
         assert valid, "read, and Python refuses it"
         assert same_json(found, expected)
-        assert same_json(json.loads(dumps(found)), expected)
+        # Two surrogates in bytes of their own are two to Python, and one character once they are written, also by it.
+        assert same_json(json.loads(dumps(found)), json.loads(json.dumps(expected)))
     try:
         items = list(records(data))
     except BadRecord:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Self
@@ -40,8 +40,11 @@ def interrupt_queries() -> None:
 
     DuckDB looks for signals itself, but then waits for other threads to finish what they are at, which may take hours.
     """
+    import duckdb
+
     for session in tuple(_SESSIONS):
-        session.interrupt()
+        with suppress(duckdb.Error):  # it is closed
+            session.interrupt()
 
 
 class SnapshotReader:

@@ -15,6 +15,7 @@ from tempfile import gettempdir
 
 import duckdb
 
+from pipelines.errors import WarehouseError
 from pipelines.load.history import PUBLISHED_HISTORY, HistoryUpdate, write_history
 from pipelines.load.partitions import PART
 from pipelines.load.statistics import STATISTICS, write_statistics
@@ -23,17 +24,20 @@ from schemas import TABLES
 from schemas.model import DUCKDB_TYPES, KEYS, Column, Table
 
 STORAGE_VERSION = "v1.2.0"
-MEMORY_LIMIT = "400MB"
+#: MB that DuckDB may take; the larger ones are tried where the smaller did not do. One text is held in one piece, so
+#: that prompts or responses of megabytes need more than any that were published.
+MEMORY_LIMITS = (400, 1600, 6400)
 THREADS = 2
 #: The name of the attached database.
 CATALOG = "memorybench"
 
 
-def connect(spill: Path | None = None) -> duckdb.DuckDBPyConnection:
+def connect(spill: Path | None = None, memory_limit: int = MEMORY_LIMITS[0]) -> duckdb.DuckDBPyConnection:
     """A connection to an empty in-memory database that never reaches for the network. What does not fit into memory
-    goes to `spill`, a folder that is made when it is needed (None: one of this process among the temporary files)."""
+    goes to `spill`, a folder that is made when it is needed (None: one of this process among the temporary files).
+    `memory_limit` is in MB."""
     config: dict[str, str | bool | int | float | list[str]] = {
-        "memory_limit": MEMORY_LIMIT,
+        "memory_limit": f"{memory_limit}MB",
         "temp_directory": str(spill or Path(gettempdir()) / f"memorybench-warehouse-{os.getpid()}"),
         "threads": THREADS,
         "autoinstall_known_extensions": False,
@@ -83,20 +87,53 @@ def build_database(
     The tables of statistics are computed here and written to Parquet too, because the views define what they rest on.
     `previous` is the Parquet folder of a snapshot whose statistics are taken over where their inputs are the same,
     `history` the refresh that published_history takes note of.
+
+    Raises:
+        OSError: the file cannot be written.
+        WarehouseError: it takes more memory than DuckDB is ever given.
     """
-    with connect(path.with_suffix(".tmp")) as connection:
+    for limit in MEMORY_LIMITS:
+        try:
+            return _build(path, parquet_dir, embed_prompts, previous, history, limit)
+        except duckdb.Error as error:
+            if not _is_out_of_memory(error):
+                raise
+            path.unlink(missing_ok=True)
+            reason = str(error).partition("\n")[0]
+    raise WarehouseError(
+        f"The database cannot be made with {MEMORY_LIMITS[-1]} MB of memory, which a text of huge size may need: "
+        f"{reason}. Nothing was published; the old warehouse is as it was."
+    )
+
+
+def _is_out_of_memory(error: duckdb.Error) -> bool:
+    # What a commit lacks memory for is an error of the transaction.
+    return isinstance(error, duckdb.OutOfMemoryException) or "failed to pin block" in str(error)
+
+
+def _build(
+    path: Path,
+    parquet_dir: Path,
+    embed_prompts: bool,
+    previous: Path | None,
+    history: HistoryUpdate | None,
+    memory_limit: int,
+) -> list[str]:
+    computed = (*STATISTICS, PUBLISHED_HISTORY)
+    with connect(path.with_suffix(".tmp"), memory_limit) as connection:
         connection.execute(f"ATTACH {literal(str(path))} AS {CATALOG} (STORAGE_VERSION {literal(STORAGE_VERSION)})")
         connection.execute(f"USE {CATALOG}")
         connection.execute("BEGIN")  # one transaction: each one's end waits for the disk
         for table in TABLES.values():
             if table.in_database or embed_prompts:
                 create_table(connection, table)
-                fill_table(connection, table, parquet_dir)
+                if table not in computed:
+                    fill_table(connection, table, parquet_dir)
         views = create_views(connection)
         write_statistics(connection, parquet_dir, previous)
         if history is not None:
             write_history(connection, parquet_dir, history)
-        for table in (*STATISTICS, PUBLISHED_HISTORY):
+        for table in computed:
             fill_table(connection, table, parquet_dir)
         connection.execute("COMMIT")
         connection.execute("USE memory")

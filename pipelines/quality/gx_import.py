@@ -12,14 +12,16 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from importlib.abc import MetaPathFinder
 from types import ModuleType
 from typing import Any
 
 _TELEMETRY_SWITCH = "GX_ANALYTICS_ENABLED"
 #: Imported where they are installed: other storage and engines.
-_OPTIONAL = ("boto3", "botocore")
+_OPTIONAL = ("boto3", "botocore", "pyspark", "pyspark.sql.connect")
 #: Needed for charts of distributions and for tests of them, none of which is asked for here.
 _UNUSED = ("altair", "scipy.stats")
 
@@ -29,8 +31,7 @@ def preload() -> None:
     os.environ[_TELEMETRY_SWITCH] = "False"
     with ExitStack() as stack:
         stack.enter_context(_no_collection())
-        for name in ("pyspark" if "pyspark" not in sys.modules else "pyspark.sql.connect", *_OPTIONAL):
-            stack.enter_context(_hidden(name))
+        stack.enter_context(_Hidden(_OPTIONAL))
         for name in _UNUSED:
             stack.enter_context(_deferred(name))
         import great_expectations
@@ -52,22 +53,27 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-@contextmanager
-def _hidden(module: str) -> Iterator[None]:
-    """Let imports of a module fail as if it were not installed, unless it is imported already.
+class _Hidden(MetaPathFinder):
+    """Lets imports of some modules by this thread fail as if they were not installed, unless they are imported already.
 
     Great Expectations imports pyspark wherever that is installed, Spark Connect included. That takes a second, and
     Spark Connect ends the process with status 0 where the main module has no file (python -c, a worker process),
     because it takes that for its own doctests. What is checked here is never Spark's.
     """
-    if module in sys.modules:
-        yield
-        return
-    sys.modules[module] = None  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        del sys.modules[module]
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = frozenset(names)
+        self._thread = threading.get_ident()
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:
+        if name in self._names and threading.get_ident() == self._thread:
+            raise ModuleNotFoundError(f"{name} is not imported by what checks tables", name=name)
+
+    def __enter__(self) -> None:
+        sys.meta_path.insert(0, self)
+
+    def __exit__(self, *error: object) -> None:
+        sys.meta_path.remove(self)
 
 
 class _Deferred(ModuleType):
