@@ -10,7 +10,7 @@ import pytest
 from tests.fuzz import fuzz
 
 #: The first few, and those that found a fault.
-FAST_SEEDS = (*range(160), 207880076112)
+FAST_SEEDS = (*range(160), 207880076112, 207880240094)
 #: How long the soak goes on, and where it begins; another day, other seeds.
 SECONDS = float(os.environ.get("MBW_FUZZ_SECONDS", 600))
 FIRST_SEED = int(os.environ.get("MBW_FUZZ_SEED", int(time.time()) // 86400 * 10_000_000))
