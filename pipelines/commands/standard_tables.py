@@ -24,12 +24,14 @@ _SUMMARY_TABLE = "summary_table_"
 
 class Shown(NamedTuple):
     """One column: its header, the SQL that gives it, which end of it is the best, and whether it holds reasons, which
-    stand below the table, and is left out where it is empty throughout."""
+    stand below the table, and is left out where it is empty throughout. `among` names another column and what stands
+    there in the rows of which the best is sought, where it is not sought in all."""
 
     header: str
     sql: str
     best: Literal["highest", "lowest"] | None = None
     reasons: bool = False
+    among: tuple[str, str] | None = None
 
 
 class Explained(NamedTuple):
@@ -54,7 +56,7 @@ class Layout:
     """One table. `sections` are headings above blocks of rows, within which the best is sought; `order` is that of the
     rows in a block. The columns `leading` tell rows apart. `legend` says what a reader must know, a line for each
     thing. `groups` is the SQL of a list of the groups that a row's numbers are made of, `counted` which rows have
-    any, and `marked` are the columns that get their marks."""
+    any, and `marked` are the columns that get their marks. `bold_means` is what the best is called."""
 
     caption: str
     sections: tuple[str, ...]
@@ -67,6 +69,7 @@ class Layout:
     counted: str = "true"
     marked: tuple[str, ...] = ()
     decimals: int | None = None
+    bold_means: str = "the best of its block"
 
 
 def _interval(low: str, high: str, decimals: int) -> str:
@@ -95,7 +98,8 @@ LAYOUTS = {
         ("experiment", "protocol", "backbone", "split", "collection"),
         (
             Shown("baseline", "baseline"),
-            Shown("gain", "delta", "highest"),
+            # Bold is read as a win: what may be chance, or is a loss, is none, also where nothing else is higher.
+            Shown("gain", "delta", "highest", among=("these datasets", "better")),
             Shown("95% interval", _known(_interval("ci_low", "ci_high", 4), "ci_low", "delta")),
             Shown("these datasets", _VERDICT.format("on_these_datasets")),
             Shown("other datasets", _VERDICT.format("to_other_datasets")),
@@ -133,6 +137,7 @@ LAYOUTS = {
         "delta IS NOT NULL",
         ("gain",),
         4,  # as in its interval
+        "the highest of its block among gains that are better on these datasets",
     ),
     "collection_rankings": Layout(
         "Systems ranked in each collection",
@@ -282,7 +287,7 @@ def standard_table(reader: SnapshotReader, name: str, chosen: Layout, filters: M
     rows = reader.rows(f"SELECT {select} FROM ({query}) AS shown ORDER BY {order}", parameters)
     headers = [*chosen.sections, *(column.header for column in chosen.columns)]
     marks = _marks(reader, rows, headers, chosen)
-    bold = _best(rows, chosen)
+    bold = _best(rows, headers, chosen)
     reasons = {place for place, column in enumerate(chosen.columns, start=n_sections) if column.reasons}
     kept = []
     for place in range(len(headers)):
@@ -304,7 +309,7 @@ def standard_table(reader: SnapshotReader, name: str, chosen: Layout, filters: M
         noted={moved[place] for place in reasons if place in moved},
         leading=chosen.leading,
         caption=caption(chosen.caption, filters),
-        bold_means="the best of its block",
+        bold_means=chosen.bold_means,
         legend=[*_legend(rows, headers, chosen), *meanings(marks.values())],
         nothing=_nothing(rows, headers, name, chosen),
     )
@@ -437,8 +442,8 @@ def _marks(
     return found
 
 
-def _best(rows: Sequence[tuple[Any, ...]], chosen: Layout) -> set[tuple[int, int]]:
-    """Where the best values of each block stand; nothing is the best of one."""
+def _best(rows: Sequence[tuple[Any, ...]], headers: Sequence[str], chosen: Layout) -> set[tuple[int, int]]:
+    """Where the best values of each block stand. Nothing is the best of one, but where a verdict has it for better."""
     n_sections = len(chosen.sections)
     blocks: dict[tuple[Any, ...], list[int]] = {}
     for number, row in enumerate(rows):
@@ -448,7 +453,12 @@ def _best(rows: Sequence[tuple[Any, ...]], chosen: Layout) -> set[tuple[int, int
         if column.best is not None:
             for numbers in blocks.values():
                 values = {number: rows[number][place] for number in numbers}
-                found |= {(number, place) for number in best_of(values, highest=column.best == "highest")}
+                if column.among is not None:
+                    header, verdict = column.among
+                    values = {n: value for n, value in values.items() if rows[n][headers.index(header)] == verdict}
+                is_alone = column.among is not None and len(values) == 1
+                best = set(values) if is_alone else best_of(values, highest=column.best == "highest")
+                found |= {(number, place) for number in best}
     return found
 
 
