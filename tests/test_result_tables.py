@@ -975,6 +975,20 @@ class TestTableCommand:
         out = self.run(built, capsys, "weighted_average", "--format", "latex")
         assert out.count(r"\textbf{") == out.count("DeepSeek") + out.count("Mistral") == 14
 
+    def test_a_leaderboard_says_what_its_means_ranks_and_ratings_are(
+        self, built: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        out = self.run(built, capsys, "leaderboard", "--split", "domain", "--format", "markdown").replace("\\", "")
+        assert " | mean_weighted_average | mean_z_score | mean_rank | rating | " in out.splitlines()[0]
+        assert "- mean_weighted_average, mean_z_score, mean_rank: means over the collections of the split, each " in out
+        assert "- rating: mean over the collections of ratings; Bradley-Terry, " in out
+        assert "ranks are among" not in out and "- no rating" not in out
+        n_ranked = sum(bool(re.match(r"\| domain \| \d+ ", line)) for line in out.splitlines())
+        out = self.run(built, capsys, "leaderboard", "--split", "domain", "--backbone", BROKEN, "--format", "latex")
+        assert f"ranks are among all {n_ranked} systems of a split, of which some are shown" in out
+        out = self.run(built, capsys, "collection_rankings", "--collection", "Legal", "--format", "markdown")
+        assert "- rating: Bradley-Terry, from how often" in out and "1000 is the mean of the systems rated" in out
+
     def test_machines_get_every_column(self, built: Path, capsys: pytest.CaptureFixture[str]) -> None:
         rows = json.loads(self.run(built, capsys, "leaderboard_all", "--format", "json"))
         (view,) = (view for view in list_views() if view.name == "leaderboard_all")
