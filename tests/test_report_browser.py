@@ -396,6 +396,16 @@ def test_numbers_with_scores_out_of_scale_are_marked(browser: Browser, tmp_path:
     assert page.locator("#collection_results svg text", has_text="0.700 #").is_visible()
     assert page.locator("#collection_results svg text", has_text="0.400 #").count() == 0
     assert page.locator("#collection_results .note", has_text=meaning).is_visible()
+    assert page.locator("#collection_gains svg text", has_text="a_mem #").count() == 1
+    assert page.locator("#collection_gains .note", has_text=meaning).is_visible()
+    open_numbers(page, "collection_gains")
+    assert [cell[-2:] for cell in one.cells("collection_gains", "delta")] == [" #"]
+    page = one.go("compare")
+    for exhibit, name in (("compare_collections", "Open-Domain #"), ("compare_datasets", "NFCats #")):
+        assert page.locator(f"#{exhibit} figure", has_text=name).count() == 2, exhibit
+        assert page.locator(f"#{exhibit} .note", has_text=meaning).is_visible()
+        open_numbers(page, exhibit)
+        assert one.cells(exhibit, "minmax_difference")[0].endswith(" #")
     page = one.go("index")
     card = page.locator(".headline", has_text="Highest mean in the split domain")
     assert "Weighted average 0.700 #; 2 systems ranked." in card.inner_text()
