@@ -469,7 +469,7 @@ class TestTable:
         assert mbw("table", "weighted_average").splitlines()[-1].split()[1:] == line
         assert "| 0.5000 | -1.0000e+400 | **1.0000e+400** |" in mbw("table", "weighted_average", "--format", "markdown")
         latex = mbw("table", "weighted_average", "--format", "latex")
-        assert r"0.5000 & -1.0000e+400 & \textbf{1.0000e+400} \\" in latex
+        assert r"0.5000 & $-$1.0000e+400 & \textbf{1.0000e+400} \\" in latex
         (row,) = csv.DictReader(io.StringIO(mbw("table", "weighted_average", "--format", "csv")))
         assert (row["a_mem"], int(row["uno"]), int(row["wo_memory"])) == ("0.5", -(10**400) + 1, 10**400)
         (found,) = json.loads(mbw("table", "weighted_average", "--format", "json"))
