@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import math
 import os
+import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,7 @@ MAX_CELL_WIDTH = 60
 #: Headers wider than this, and than their column, are broken at underscores.
 HEADER_WIDTH = 9
 _GAP = "  "
+_INTERVAL = re.compile(r"\[-?[0-9.]+, -?[0-9.]+\]")
 #: How much of a terminal's width the repeated columns may take.
 _LEADING_SHARE = 0.8
 
@@ -341,7 +343,7 @@ def write_latex(stream: TextIO, columns: Row, rows: Iterable[Row], style: Style 
         stream.writelines(f"{_latex_escaped(line)}\\par\n" for line in [style.nothing, *style.origin])
         return
     rows, notes = _noted(rows, style)
-    cells, numeric, filled = _cells(columns, rows, style, _latex_escaped, r"\textbf{{{}}}".format)
+    cells, numeric, filled = _cells(columns, rows, style, _latex_escaped, r"\textbf{{{}}}".format, _latex_number)
     kept = [i for i in range(len(columns)) if filled[i] or not cells]
     legend = [
         *style.whole_legend(shows_bold=True),
@@ -373,6 +375,7 @@ def _cells(
     style: Style,
     escape: Callable[[str], str],
     emphasize: Callable[[str], str] = str,
+    number_of: Callable[[str], str] = str,
 ) -> tuple[list[list[str]], list[bool], list[bool]]:
     """Every cell as text, which columns are numbers throughout, and which are not empty throughout."""
     numeric = [True] * len(columns)
@@ -388,6 +391,8 @@ def _cells(
                 filled[i] = True
                 numeric[i] = numeric[i] and isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
             text = escape(_text(value, style))
+            if isinstance(value, (int, float, Decimal)) or _INTERVAL.fullmatch(text):
+                text = number_of(text)
             if (number, i) in style.bold:
                 text = emphasize(text)
             if i in mark_width:  # the same width behind every number keeps the column aligned
@@ -465,6 +470,11 @@ _LATEX = {
 
 def _latex_escaped(text: str) -> str:
     return _escaped("".join(_LATEX.get(c, c) for c in " ".join(text.split())))
+
+
+def _latex_number(text: str) -> str:
+    """A number, or an interval of two, with minus signs where a text would have hyphens."""
+    return re.sub(r"(?<![^ \[])-", "$-$", text)
 
 
 def _width(text: str) -> int:

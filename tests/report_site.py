@@ -72,7 +72,7 @@ Scores = dict[tuple[str, int], float]
 
 
 def scored_group(
-    scores: Scores, *, response: str = "An answer", failed: bool = False, **summary: float
+    scores: Scores, *, response: str = "An answer", failed: bool = False, **summary: float | str
 ) -> dict[str, Any]:
     """The four files of a group with these scores of NFCats and LoCoMo samples. The summary's numbers are as given."""
     metric = {"NFCats": "score"}

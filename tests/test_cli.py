@@ -273,6 +273,12 @@ class TestQuery:
         assert "o.csv cannot be written: No such file or directory." in mbw.err
 
 
+GAP = (
+    "-: no number is published: the system was not run there, is not published or has no summary with the number, see: "
+    "mbw table coverage\n"
+)
+
+
 class TestTable:
     def test_the_summary_table_marks_what_is_invalid(self, mbw: Mbw) -> None:
         assert mbw("table", "weighted_average") == (
@@ -288,8 +294,15 @@ class TestTable:
             "task    Long-Short        -         -\n"
         )
         assert mbw.err == (
-            "! the group is invalid: see validity_reasons in result_groups\nleft out, as empty in every row: mem0\n"
+            "! the group is invalid: see validity_reasons in result_groups\n"
+            f"{GAP}left out, as empty in every row: mem0\n"
         )
+        full = ("weighted_average", "--collection", "Open-Domain", "--baseline", "a_mem", "--baseline", "wo_memory")
+        for style in ("table", "markdown", "latex"):
+            told = "no number is published: the system was not run there"
+            assert told in mbw("table", "weighted_average", "--format", style) + mbw.err
+            assert told in mbw("table", "summary_table_weighted_average", "--format", style) + mbw.err
+            assert told not in mbw("table", *full, "--format", style) + mbw.err
 
     def test_documents_have_legend_and_source_in_them_and_of_the_sample_a_warning(
         self, mbw: Mbw, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -301,6 +314,7 @@ class TestTable:
         out = sample("table", "weighted_average", "--format", "markdown")
         assert out.split("\n\n")[1] == (
             "- ! the group is invalid: see validity\\_reasons in result\\_groups\n"
+            f"- \\{GAP}"
             f"- source: sample, revision {revision}\n- {warning}\n"
         )
         assert sample.err == ""
@@ -338,7 +352,7 @@ class TestTable:
         )
         cells = re.findall(r"0\.\S+", mbw("table", "weighted_average"))
         assert sorted(cells) == ["0.0000?", "0.2500?", "0.3333#", "0.7500"]
-        assert mbw.err == unknown + scale
+        assert mbw.err == unknown + scale + GAP
         ranked = {line.split()[-1]: line for line in mbw("table", "collection_rankings").splitlines() if "?" in line}
         assert len(ranked) == 2 and any("4.000e-05?" in line for line in ranked.values())
         assert mbw.err.endswith(unknown + scale)
@@ -374,9 +388,26 @@ class TestTable:
         assert [line.split(":")[0] for line in mbw.err.splitlines()] == ["complete", "not_published"]
         assert mbw("table", "leaderboard")
         assert mbw.err == (
-            "left out, as empty in every row: rank, weighted_average, z_score, mean_rank, rating, 95% interval, "
+            "no rating, 95% interval, ranks left open: there is no second system to compare (2 of 4 rows), invalid in "
+            "Open-Domain (1 of 4 rows), no usable scores of single samples are published (1 of 4 rows)\n"
+            "no prompt_chars, response_chars: known only where all responses of every collection are published\n"
+            "left out, as empty in every row: rank, mean_weighted_average, mean_z_score, mean_rank, rating, 95% interval, "
             "ranks left open, prompt_chars, response_chars\n"
         )
+
+    @pytest.mark.parametrize("name", ["leaderboard", "collection_rankings"])
+    def test_why_there_is_no_rating_stands_in_every_table_without_one(
+        self, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        archive = HandmadeArchive(tmp_path / "archive")
+        for keys, value in ((A_MEM, 0.5), (WO_MEMORY, 0.25)):
+            archive.add(keys, {"summary.json": {"summary": {"weighted_average": value}}})
+        build(archive.root, tmp_path / "warehouse")
+        mbw = Mbw(tmp_path / "warehouse", capsys)
+        for style in ("table", "markdown", "latex"):
+            shown = (mbw("table", name, "--format", style) + mbw.err).replace("\\", "")
+            assert "no rating, 95% interval, ranks left open: no usable scores of single samples are published" in shown
+            assert "Bradley-Terry" not in shown
 
     def test_machines_get_exact_values_without_marks(self, mbw: Mbw) -> None:
         rows = json.loads(mbw("table", "weighted_average", "--format", "json"))
@@ -438,7 +469,7 @@ class TestTable:
         assert mbw("table", "weighted_average").splitlines()[-1].split()[1:] == line
         assert "| 0.5000 | -1.0000e+400 | **1.0000e+400** |" in mbw("table", "weighted_average", "--format", "markdown")
         latex = mbw("table", "weighted_average", "--format", "latex")
-        assert r"0.5000 & -1.0000e+400 & \textbf{1.0000e+400} \\" in latex
+        assert r"0.5000 & $-$1.0000e+400 & \textbf{1.0000e+400} \\" in latex
         (row,) = csv.DictReader(io.StringIO(mbw("table", "weighted_average", "--format", "csv")))
         assert (row["a_mem"], int(row["uno"]), int(row["wo_memory"])) == ("0.5", -(10**400) + 1, 10**400)
         (found,) = json.loads(mbw("table", "weighted_average", "--format", "json"))

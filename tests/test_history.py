@@ -430,6 +430,19 @@ class TestDiff:
         assert self.diff(capsys, str(root / "old"), str(root / "new"), "--output", str(path))[0] == ""
         assert path.read_text().startswith(start)
 
+    @pytest.mark.parametrize("style", ["markdown", "latex"])
+    def test_a_document_says_where_both_sides_are_from(
+        self, built: tuple[Path, list[str]], capsys: pytest.CaptureFixture[str], style: str
+    ) -> None:
+        root, revisions = built
+        source = root / "archive"
+        for old, new, limit in ((0, 1, "0"), (0, 1, "1"), (1, 1, "0")):
+            arguments = (revisions[old], revisions[new], "--warehouse", str(root / "new"), "--limit", limit)
+            out, _ = self.diff(capsys, *arguments, "--format", style)
+            told = f"old: source: {source}, revision {revisions[old]}; new: source: {source}, revision {revisions[new]}"
+            assert told in out.replace("\\", "")
+            assert ("\\caption{Published numbers that moved.}" in out) == (style == "latex")
+
     def test_says_so_when_nothing_moved(
         self, built: tuple[Path, list[str]], capsys: pytest.CaptureFixture[str]
     ) -> None:

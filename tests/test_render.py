@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -203,6 +204,17 @@ def test_a_latex_table_with_a_caption_says_what_its_marks_mean_and_what_is_left_
     )
     assert "% left out, as empty in every row: b\n" in written(render.write_latex, ["a", "b"], [(1, None)])
     assert "a & b" in written(render.write_latex, ["a", "b"], [])
+
+
+def test_a_negative_number_has_a_minus_sign_in_latex_and_a_text_its_hyphen() -> None:
+    rows = [(-0.1354, -3, Decimal("-1.50"), "-0.5", None), (0.5, 3, -math.inf, "-", -1.25e-5)]
+    out = written(render.write_latex, list("abcde"), rows, Style(digits=4, bold={(0, 0)}))
+    assert "\\textbf{$-$0.1354} & $-$3 & $-$1.50 & -0.5 & - \\\\\n" in out
+    rows = [("[-0.5000, -0.2500]", "[-a, -b]"), ("[0.1, 0.2]", "-[1, -2]")]
+    assert "[$-$0.5000, $-$0.2500] & [-a, -b] \\\\\n{}[0.1, 0.2] & -[1, -2]" in written(
+        render.write_latex, ["a", "b"], rows
+    )
+    assert "0.5000 & 3 & $-$inf & - & $-$1.250e-05 \\\\\n" in out
 
 
 def test_each_reason_stands_once_below_the_table() -> None:

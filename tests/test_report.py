@@ -62,6 +62,7 @@ PROJECTIONS = {
 JOINED = {
     "leaderboard_systems": ("n_invalid", "n_unknown", "n_out_of_scale"),
     "collection_results": ("validity", "n_out_of_scale"),
+    "collection_gains": ("n_out_of_scale",),
 }
 
 
@@ -218,6 +219,9 @@ class TestNumbers:
         ):
             found = {row["baseline"]: row["n_out_of_scale"] for row in exhibit_rows(site, name)}
             assert found == {"a_mem": of_a_mem, "wo_memory": 0}, name
+        for name in ("collection_gains", "collection_gains_all", "compare_collections"):
+            assert [row["n_out_of_scale"] for row in exhibit_rows(site, name)] == [2], name
+        assert [row["n_out_of_scale"] for row in exhibit_rows(site, "compare_samples")] == [1, 1]
         [first] = [row for row in exhibit_rows(site, "overview_leaders") if row["rank"] == 1]
         assert (first["baseline"], first["n_out_of_scale"], first["n_unknown"]) == ("a_mem", 1, 0)
 

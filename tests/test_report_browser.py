@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 import re
 import shutil
@@ -384,7 +385,8 @@ def test_numbers_with_scores_out_of_scale_are_marked(browser: Browser, tmp_path:
     archive.add(keys("B one", "wo_memory"), scored_group(samples(3, 0.5, 4, 0.25, 2, 0.0), weighted_average=0.4))
     build(archive.root, tmp_path / "w")
     one = Opened(browser, write_report(tmp_path / "w").path)
-    meaning = "“#”: scores outside of their dataset's range"
+    unknown = "numbers over samples take them as they are, and whether a published one does is not known"
+    meaning = f"“#”: some scores lie outside of their dataset's range: {unknown}"
     page = one.go("leaderboard")
     assert one.cells("leaderboard_systems", "mean_weighted_average") == ["0.700 #", "0.400"]
     assert [cell[-1] == "#" for cell in one.cells("leaderboard_systems", "rating")] == [True, False]
@@ -394,12 +396,47 @@ def test_numbers_with_scores_out_of_scale_are_marked(browser: Browser, tmp_path:
     assert page.locator("#collection_results svg text", has_text="0.700 #").is_visible()
     assert page.locator("#collection_results svg text", has_text="0.400 #").count() == 0
     assert page.locator("#collection_results .note", has_text=meaning).is_visible()
+    assert page.locator("#collection_gains svg text", has_text="a_mem #").count() == 1
+    assert page.locator("#collection_gains .note", has_text=meaning).is_visible()
+    open_numbers(page, "collection_gains")
+    assert [cell[-2:] for cell in one.cells("collection_gains", "delta")] == [" #"]
+    page = one.go("compare")
+    for exhibit, name in (("compare_collections", "Open-Domain #"), ("compare_datasets", "NFCats #")):
+        assert page.locator(f"#{exhibit} figure", has_text=name).count() == 2, exhibit
+        assert page.locator(f"#{exhibit} .note", has_text=meaning).is_visible()
+        open_numbers(page, exhibit)
+        assert one.cells(exhibit, "minmax_difference")[0].endswith(" #")
     page = one.go("index")
     card = page.locator(".headline", has_text="Highest mean in the split domain")
     assert "Weighted average 0.700 #; 2 systems ranked." in card.inner_text()
-    assert "# In 1 collection, scores outside of their dataset's range are in the mean, as published." in (
-        card.inner_text()
-    )
+    assert f"# In 1 collection, scores lie outside of their dataset's range: {unknown}." in card.inner_text()
+    one.close()
+
+
+def test_changes_to_texts_and_nan_are_shown_and_counted(browser: Browser, tmp_path: Path) -> None:
+    place = keys("B one", "a_mem")
+
+    def published(**summary: Any) -> HandmadeArchive:
+        archive = HandmadeArchive(tmp_path / "archive")
+        archive.add(place, scored_group(samples(3, 0.5, 4, 0.25), **summary))
+        return archive
+
+    build(published(weighted_average=0.5, z_score=0.25, extra=1.0, spare=2.0, more=1.0).root, tmp_path / "w")
+    moved = published(weighted_average=0.55, z_score=math.nan, extra="0.48", spare=math.inf, more=1.5)
+    build(moved.root, tmp_path / "w")
+    site = write_report(tmp_path / "w").path
+    rows = exhibit_rows(site, "changes_numbers")
+    assert [row["metric"] for row in rows] == ["spare", "more", "weighted_average", "extra", "z_score"]
+    assert [row["new_text"] for row in rows] == [None, None, None, "0.48", None]
+    one = Opened(browser, site)
+    page = one.go("changes")
+    assert one.cells("changes_numbers", "new_value") == ["Infinity", "1.500", "0.550", "0.48", "NaN"]
+    assert one.cells("changes_numbers", "old_value") == ["2", "1", "0.500", "1", "0.250"]
+    told = "3 that changed are not drawn, having no difference that could be: NaN, an infinity or a text"
+    assert page.locator("#changes_numbers .note", has_text=told).is_visible()
+    page.get_by_label("Number", exact=True).select_option("more")
+    one.drawn()
+    assert page.locator("#changes_numbers .note", has_text="not drawn").count() == 0
     one.close()
 
 

@@ -24,7 +24,7 @@ from scipy import stats
 
 from pipelines.archive.groups import GroupKey
 from pipelines.cli import main
-from pipelines.commands.standard_tables import LAYOUTS, layout
+from pipelines.commands.standard_tables import LAYOUTS, _best, layout
 from pipelines.load import statistics
 from pipelines.load.database import fill_table
 from pipelines.load.partitions import read_single
@@ -879,17 +879,46 @@ class TestTableCommand:
             built, capsys, "memory_gain", "--collection", "Legal", "--backbone", BROKEN, "--format", "markdown"
         )
         table, legend = out.split("\n\n")
-        assert legend.startswith("- bold: the best of its block\n- gain: mean difference to wo\\_memory over n ")
+        assert legend.startswith("- gain: mean difference to wo\\_memory over n ")
         lines = table.splitlines()
         assert lines[0].startswith(
             "| backbone | split | collection | baseline | gain | 95% interval | these datasets |"
         )
-        assert sum("| **" in line for line in lines) == 1  # the best
         verdicts = [line.split(" | ")[6:8] for line in lines[2:]]
-        assert {these for these, _ in verdicts} <= {"n.s.", "better", "worse"}
+        assert {these for these, _ in verdicts} <= {"n.s.", "worse"}
+        assert "**" not in table and "bold" not in legend  # none is better
         assert {other for _, other in verdicts} == {"cannot tell"}  # of five datasets
         assert lines[0].endswith("| n | datasets | wins | ties | losses |")
         assert {line.split(" | ")[9] for line in lines[2:]} == {"5"}
+
+    @pytest.mark.parametrize("of", [["--split", "task"], ["--split", "domain"]], ids=["task", "domain"])
+    def test_a_gain_is_bold_where_its_verdict_is_that_it_is_better(
+        self, built: Path, capsys: pytest.CaptureFixture[str], of: list[str]
+    ) -> None:
+        rows = json.loads(self.run(built, capsys, "memory_gain", *of, "--format", "json"))
+        better = [row for row in rows if row["on_these_datasets"] == "better"]
+        blocks = {(row["backbone"], row["collection"]) for row in better}
+        expected = {
+            max((row["delta"], row["baseline"]) for row in better if (row["backbone"], row["collection"]) == block)
+            for block in blocks
+        }
+        out = self.run(built, capsys, "memory_gain", *of, "--format", "markdown")
+        cells = [line.split(" | ") for line in out.splitlines() if " | **" in line]
+        assert {(cell[4].strip("*"), cell[3].replace("\\", ""), cell[6]) for cell in cells} == {
+            (f"{gain:.4f}", baseline, "better") for gain, baseline in expected
+        }
+        assert ("bold: the highest of its block among gains that are better" in out) == bool(expected)
+        latex = self.run(built, capsys, "memory_gain", *of, "--format", "latex")
+        assert latex.count("\\textbf{") == len(expected) and ("bold:" in latex) == bool(expected)
+
+    def test_of_gains_that_are_not_better_none_is_bold_however_high(self) -> None:
+        chosen = LAYOUTS["memory_gain"]
+        headers = [*chosen.sections, *(column.header for column in chosen.columns)]
+        gains = [("A", 0.9, "n.s."), ("A", 0.2, "better"), ("A", 0.3, "better"), ("A", -0.1, "worse"),
+                 ("B", 0.9, "cannot tell"), ("B", -0.5, "worse"), ("C", 0.1, "better"), ("C", None, None)]  # fmt: skip
+        given = [{"collection": c, "gain": gain, "these datasets": verdict} for c, gain, verdict in gains]
+        rows = [tuple(row.get(header) for header in headers) for row in given]
+        assert _best(rows, headers, chosen) == {(2, headers.index("gain")), (6, headers.index("gain"))}
 
     def test_each_question_of_a_gain_has_a_line_of_its_own_and_each_reason_one(
         self, built: Path, capsys: pytest.CaptureFixture[str]
@@ -945,6 +974,20 @@ class TestTableCommand:
         assert out.count(r"\textbf{") == 4  # weighted_average, z_score, mean_rank, rating
         out = self.run(built, capsys, "weighted_average", "--format", "latex")
         assert out.count(r"\textbf{") == out.count("DeepSeek") + out.count("Mistral") == 14
+
+    def test_a_leaderboard_says_what_its_means_ranks_and_ratings_are(
+        self, built: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        out = self.run(built, capsys, "leaderboard", "--split", "domain", "--format", "markdown").replace("\\", "")
+        assert " | mean_weighted_average | mean_z_score | mean_rank | rating | " in out.splitlines()[0]
+        assert "- mean_weighted_average, mean_z_score, mean_rank: means over the collections of the split, each " in out
+        assert "- rating: mean over the collections of ratings; Bradley-Terry, " in out
+        assert "ranks are among" not in out and "- no rating" not in out
+        n_ranked = sum(bool(re.match(r"\| domain \| \d+ ", line)) for line in out.splitlines())
+        out = self.run(built, capsys, "leaderboard", "--split", "domain", "--backbone", BROKEN, "--format", "latex")
+        assert f"ranks are among all {n_ranked} systems of a split, of which some are shown" in out
+        out = self.run(built, capsys, "collection_rankings", "--collection", "Legal", "--format", "markdown")
+        assert "- rating: Bradley-Terry, from how often" in out and "1000 is the mean of the systems rated" in out
 
     def test_machines_get_every_column(self, built: Path, capsys: pytest.CaptureFixture[str]) -> None:
         rows = json.loads(self.run(built, capsys, "leaderboard_all", "--format", "json"))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.commands.arguments import DONE, add_warehouse, warehouse_of
 from pipelines.commands.output import Result, add_output, check_output, fitted, for_people, write_result
-from pipelines.config import HUB_PREFIX
+from pipelines.config import GENERATED, HUB_PREFIX, SAMPLE
 from pipelines.errors import UsageError
 from schemas.model import KEYS
 
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
         write_result(args, Result(COLUMNS, rows))
         return DONE
     shown = _largest(rows, _limit(args, chosen))
-    write_result(args, fitted(args, _for_people(shown)))
+    write_result(args, fitted(args, _for_people(shown, old, new)))
     if len(shown) < len(rows):
         sys.stdout.flush()
         print(
@@ -175,6 +175,11 @@ class Side:
     def archive(self) -> str:
         """The source, whatever revision of it was asked for."""
         return self.source.partition("@")[0] if self.source.startswith(HUB_PREFIX) else self.source
+
+    @property
+    def provenance(self) -> str:
+        """Where its numbers are from, as tables say it."""
+        return f"source: {self.source}, revision {self.revision}"
 
     def __str__(self) -> str:
         return f"{self.revision} (refresh {self.refresh_id} of {self.reader.warehouse.root})"
@@ -272,10 +277,18 @@ def _as_published(rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         yield (*row[:-5], old if old_text is None else old_text, new if new_text is None else new_text, difference)
 
 
-def _for_people(rows: list[tuple[Any, ...]]) -> Result:
+def _for_people(rows: list[tuple[Any, ...]], old: Side, new: Side) -> Result:
     from pipelines.render import Style
 
-    return Result(*_spared(COLUMNS, rows), Style(digits=DIGITS, narrow=True, leading=_LEADING))
+    style = Style(
+        digits=DIGITS,
+        narrow=True,
+        leading=_LEADING,
+        caption="Published numbers that moved.",
+        provenance=f"old: {old.provenance}; new: {new.provenance}",
+        warning=GENERATED if SAMPLE in (old.source, new.source) else "",
+    )
+    return Result(*_spared(COLUMNS, rows), style)
 
 
 def _spared(columns: Sequence[str], rows: list[tuple[Any, ...]]) -> tuple[list[str], list[tuple[Any, ...]]]:

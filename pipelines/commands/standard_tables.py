@@ -24,12 +24,14 @@ _SUMMARY_TABLE = "summary_table_"
 
 class Shown(NamedTuple):
     """One column: its header, the SQL that gives it, which end of it is the best, and whether it holds reasons, which
-    stand below the table, and is left out where it is empty throughout."""
+    stand below the table, and is left out where it is empty throughout. `among` names another column and what stands
+    there in the rows of which the best is sought, where it is not sought in all."""
 
     header: str
     sql: str
     best: Literal["highest", "lowest"] | None = None
     reasons: bool = False
+    among: tuple[str, str] | None = None
 
 
 class Explained(NamedTuple):
@@ -49,12 +51,20 @@ class Figure(NamedTuple):
     why: str
 
 
+class Unknown(NamedTuple):
+    """Columns that may be empty throughout, and the SQL of the reason why they are in a row."""
+
+    headers: tuple[str, ...]
+    why: str
+
+
 @dataclass(frozen=True)
 class Layout:
     """One table. `sections` are headings above blocks of rows, within which the best is sought; `order` is that of the
     rows in a block. The columns `leading` tell rows apart. `legend` says what a reader must know, a line for each
     thing. `groups` is the SQL of a list of the groups that a row's numbers are made of, `counted` which rows have
-    any, and `marked` are the columns that get their marks."""
+    any, and `marked` are the columns that get their marks. `bold_means` is what the best is called. `unknown` has the
+    reasons of columns that no reason stands beside. `n_ranked` is the SQL of how many systems a row is ranked among."""
 
     caption: str
     sections: tuple[str, ...]
@@ -67,6 +77,9 @@ class Layout:
     counted: str = "true"
     marked: tuple[str, ...] = ()
     decimals: int | None = None
+    bold_means: str = "the best of its block"
+    unknown: tuple[Unknown, ...] = ()
+    n_ranked: str | None = None
 
 
 def _interval(low: str, high: str, decimals: int) -> str:
@@ -85,7 +98,15 @@ _RATING = (
     Shown("ranks left open", _known("printf('%d-%d', rank_low, rank_high)", "rank_low", "rating")),
 )
 
+_NOT_RATED = Unknown(
+    ("rating", "95% interval", "ranks left open"),
+    "coalesce(regexp_replace(rating_pool, '^not rated: ', ''), 'there is nothing to compare')",
+)
 _CANNOT_TELL = Explained("95% interval", "cannot tell: too few samples for an interval", "cannot tell")
+_BRADLEY_TERRY = (
+    "Bradley-Terry, from how often a system beats others on the same sample; 1000 is the mean of the systems rated{}, "
+    "and 100 points are a win rate of 64 %"
+)
 _LEFT_OPEN = Explained("ranks left open", "ranks left open: those by rating that its 95% interval allows")
 _NO_SCORES = "no sample has a published score on both sides"
 
@@ -95,7 +116,8 @@ LAYOUTS = {
         ("experiment", "protocol", "backbone", "split", "collection"),
         (
             Shown("baseline", "baseline"),
-            Shown("gain", "delta", "highest"),
+            # Bold is read as a win: what may be chance, or is a loss, is none, also where nothing else is higher.
+            Shown("gain", "delta", "highest", among=("these datasets", "better")),
             Shown("95% interval", _known(_interval("ci_low", "ci_high", 4), "ci_low", "delta")),
             Shown("these datasets", _VERDICT.format("on_these_datasets")),
             Shown("other datasets", _VERDICT.format("to_other_datasets")),
@@ -133,6 +155,7 @@ LAYOUTS = {
         "delta IS NOT NULL",
         ("gain",),
         4,  # as in its interval
+        "the highest of its block among gains that are better on these datasets",
     ),
     "collection_rankings": Layout(
         "Systems ranked in each collection",
@@ -148,11 +171,18 @@ LAYOUTS = {
         ),
         "rank NULLS LAST, backbone, baseline",
         ("rank", "backbone", "baseline"),
-        (Explained("rank", "rank: by weighted_average"), _LEFT_OPEN, _CANNOT_TELL),
+        (
+            Explained("rank", "rank: by weighted_average"),
+            Explained("rating", f"rating: {_BRADLEY_TERRY.format('')}"),
+            _LEFT_OPEN,
+            _CANNOT_TELL,
+        ),
         None,
         "[group_id]",
         "coalesce(weighted_average, z_score) IS NOT NULL",
         ("weighted_average", "z_score"),
+        unknown=(_NOT_RATED,),
+        n_ranked="n_ranked",
     ),
     "leaderboard": Layout(
         "Systems ranked over all collections of a split",
@@ -161,8 +191,8 @@ LAYOUTS = {
             Shown("rank", "rank"),
             Shown("backbone", "backbone"),
             Shown("baseline", "baseline"),
-            Shown("weighted_average", "mean_weighted_average", "highest"),
-            Shown("z_score", "mean_z_score", "highest"),
+            Shown("mean_weighted_average", "mean_weighted_average", "highest"),
+            Shown("mean_z_score", "mean_z_score", "highest"),
             Shown("mean_rank", "mean_rank", "lowest"),
             *_RATING,
             Shown("prompt_chars", "round(mean_prompt_chars)::BIGINT"),
@@ -177,6 +207,14 @@ LAYOUTS = {
                 "rank: by the mean of weighted_average over all collections of the split, for systems that have them "
                 "all",
             ),
+            Explained(
+                "mean_rank",
+                "mean_weighted_average, mean_z_score, mean_rank: means over the collections of the split, each "
+                "weighing the same",
+            ),
+            Explained(
+                "rating", f"rating: mean over the collections of ratings; {_BRADLEY_TERRY.format(' in a collection')}"
+            ),
             _LEFT_OPEN,
             _CANNOT_TELL,
         ),
@@ -184,7 +222,14 @@ LAYOUTS = {
         "(SELECT list(r.group_id) FROM result_groups AS r WHERE r.experiment = shown.experiment "
         "AND r.split = shown.split AND r.backbone = shown.backbone AND r.baseline = shown.baseline)",
         "coalesce(mean_weighted_average, mean_z_score) IS NOT NULL",
-        ("weighted_average", "z_score"),
+        ("mean_weighted_average", "mean_z_score"),
+        unknown=(
+            _NOT_RATED,
+            Unknown(
+                ("prompt_chars", "response_chars"), "'known only where all responses of every collection are published'"
+            ),
+        ),
+        n_ranked="n_ranked",
     ),
     "baseline_comparison": Layout(
         "Memory systems compared sample by sample",
@@ -275,6 +320,9 @@ def standard_table(reader: SnapshotReader, name: str, chosen: Layout, filters: M
 
     n_sections = len(chosen.sections)
     select = ", ".join([*chosen.sections, *(column.sql for column in chosen.columns)])
+    select += "".join(f", {unknown.why}" for unknown in chosen.unknown)
+    if chosen.n_ranked is not None:
+        select += f", {chosen.n_ranked}"
     if chosen.marked:
         select += f", protocol, {chosen.groups}"
     query, parameters = selection(reader, name, filters)
@@ -282,7 +330,7 @@ def standard_table(reader: SnapshotReader, name: str, chosen: Layout, filters: M
     rows = reader.rows(f"SELECT {select} FROM ({query}) AS shown ORDER BY {order}", parameters)
     headers = [*chosen.sections, *(column.header for column in chosen.columns)]
     marks = _marks(reader, rows, headers, chosen)
-    bold = _best(rows, chosen)
+    bold = _best(rows, headers, chosen)
     reasons = {place for place, column in enumerate(chosen.columns, start=n_sections) if column.reasons}
     kept = []
     for place in range(len(headers)):
@@ -304,8 +352,13 @@ def standard_table(reader: SnapshotReader, name: str, chosen: Layout, filters: M
         noted={moved[place] for place in reasons if place in moved},
         leading=chosen.leading,
         caption=caption(chosen.caption, filters),
-        bold_means="the best of its block",
-        legend=[*_legend(rows, headers, chosen), *meanings(marks.values())],
+        bold_means=chosen.bold_means,
+        legend=[
+            *_legend(rows, headers, chosen),
+            *_among(rows, headers, chosen),
+            *_unknown(rows, headers, name, chosen),
+            *meanings(marks.values()),
+        ],
         nothing=_nothing(rows, headers, name, chosen),
     )
     return Result([headers[place] for place in kept], [tuple(row[place] for place in kept) for row in rows], style)
@@ -333,13 +386,46 @@ def _nothing(rows: Sequence[tuple[Any, ...]], headers: Sequence[str], name: str,
     if any(row[place] is not None for row in rows):
         return ""
     of_reasons = next(headers.index(column.header) for column in chosen.columns if column.reasons)
-    reasons = Counter(row[of_reasons] or chosen.figure.why for row in rows)
-    if len(reasons) == 1:
-        return f"{chosen.figure.nothing}: {next(iter(reasons))}"
-    named = ", ".join(f"{reason} ({count:,} of {len(rows):,} rows)" for reason, count in reasons.most_common(_NAMED))
-    more = len(reasons) - _NAMED
-    other = f", and for {more:,} other reasons: mbw table {name} --format csv" if more > 0 else ""
-    return f"{chosen.figure.nothing}: {named}{other}"
+    return f"{chosen.figure.nothing}: {_reasons([row[of_reasons] or chosen.figure.why for row in rows], name)}"
+
+
+def _unknown(rows: Sequence[tuple[Any, ...]], headers: Sequence[str], name: str, chosen: Layout) -> list[str]:
+    """Why columns are empty, where they are so in every row."""
+    found = []
+    for place, unknown in enumerate(chosen.unknown, start=len(headers)):
+        if rows and all(row[headers.index(header)] is None for header in unknown.headers for row in rows):
+            found.append(f"no {', '.join(unknown.headers)}: {_reasons([row[place] for row in rows], name)}")
+    return found
+
+
+def _reasons(reasons: Sequence[str], name: str) -> str:
+    """The reasons of all rows, each once; the rarest of many are counted alone."""
+    counts = Counter(reasons)
+    if len(counts) == 1:
+        return reasons[0]
+    named = ", ".join(f"{reason} ({count:,} of {len(reasons):,} rows)" for reason, count in counts.most_common(_NAMED))
+    more = len(counts) - _NAMED
+    return f"{named}{f', and for {more:,} other reasons: mbw table {name} --format csv' if more > 0 else ''}"
+
+
+def _among(rows: Sequence[tuple[Any, ...]], headers: Sequence[str], chosen: Layout) -> list[str]:
+    """Among how many systems the ranks are, where a filter left some of them out."""
+    if chosen.n_ranked is None:
+        return []
+    place = len(headers) + len(chosen.unknown)
+    rank = headers.index("rank")
+    shown: Counter[tuple[Any, ...]] = Counter()
+    ranked: dict[tuple[Any, ...], int] = {}
+    for row in rows:
+        if row[rank] is not None:
+            block = row[: len(chosen.sections)]
+            shown[block] += 1
+            ranked[block] = row[place]
+    if all(shown[block] == n for block, n in ranked.items()):
+        return []
+    least, most = min(ranked.values()), max(ranked.values())
+    among = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+    return [f"ranks are among all {among} systems of a {chosen.sections[-1]}, of which some are shown"]
 
 
 def n_invalid_groups(reader: SnapshotReader, name: str, filters: Mapping[str, Sequence[str]]) -> int:
@@ -437,8 +523,8 @@ def _marks(
     return found
 
 
-def _best(rows: Sequence[tuple[Any, ...]], chosen: Layout) -> set[tuple[int, int]]:
-    """Where the best values of each block stand; nothing is the best of one."""
+def _best(rows: Sequence[tuple[Any, ...]], headers: Sequence[str], chosen: Layout) -> set[tuple[int, int]]:
+    """Where the best values of each block stand. Nothing is the best of one, but where a verdict has it for better."""
     n_sections = len(chosen.sections)
     blocks: dict[tuple[Any, ...], list[int]] = {}
     for number, row in enumerate(rows):
@@ -448,7 +534,12 @@ def _best(rows: Sequence[tuple[Any, ...]], chosen: Layout) -> set[tuple[int, int
         if column.best is not None:
             for numbers in blocks.values():
                 values = {number: rows[number][place] for number in numbers}
-                found |= {(number, place) for number in best_of(values, highest=column.best == "highest")}
+                if column.among is not None:
+                    header, verdict = column.among
+                    values = {n: value for n, value in values.items() if rows[n][headers.index(header)] == verdict}
+                is_alone = column.among is not None and len(values) == 1
+                best = set(values) if is_alone else best_of(values, highest=column.best == "highest")
+                found |= {(number, place) for number in best}
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +91,8 @@ def run(args: argparse.Namespace) -> int:
                 caption=caption(args.name, filters),
                 legend=_legend_of_validity(reader, query, parameters) if people else (),
             )
+            if people and kind == "view" and args.name.startswith("summary_table_"):
+                style = replace(style, legend=_legend_of_gaps(reader.rows(query, parameters)))
             # Tables are stored in order; views have none, and their first columns are their grain.
             query += " ORDER BY ALL" if kind == "view" else ""
             result = QueryResult(reader, query, parameters, style)
@@ -134,6 +137,20 @@ def _legend_of_validity(reader: SnapshotReader, query: str, parameters: list[Any
     ):
         return []
     return [f"validity {MISSING}: unknown, there are no responses to judge by"]
+
+
+#: What a gap in a summary table means.
+_GAP = (
+    "{}: no number is published: the system was not run there, is not published or has no summary with the number, "
+    "see: mbw table coverage"
+)
+
+
+def _legend_of_gaps(rows: Sequence[Sequence[Any]]) -> list[str]:
+    """What a cell without a number means, where there is one; the keys in front of a row are never missing."""
+    from pipelines.render import MISSING
+
+    return [_GAP.format(MISSING)] if any(value is None for row in rows for value in row) else []
 
 
 def _filters(args: argparse.Namespace) -> dict[str, list[str]]:
@@ -237,6 +254,6 @@ def summary_table(reader: SnapshotReader, metric: str, filters: dict[str, list[s
         leading=("split", "collection"),
         caption=caption(f"{metric} of every system, as published", filters),
         bold_means="the best of its row",
-        legend=meanings(marks.values()),
+        legend=[*meanings(marks.values()), *_legend_of_gaps(rows)],
     )
     return Result([*(keys[i] for i in shown), *baselines], rows, style)

@@ -21,6 +21,8 @@
 -- column losses: Samples on which memory is worse.
 -- column n_failed_baseline: Samples of n that failed with memory.
 -- column n_failed_reference: Samples of n that failed without memory.
+-- column n_out_of_scale: Scores of the group and of the one without memory outside of their dataset's range, which the
+--     gain takes as they are; missing where that is known of none.
 -- column excluded: Why there is no gain.
 SELECT
     gain.experiment,
@@ -41,6 +43,13 @@ SELECT
     gain.losses,
     gain.n_failed_baseline,
     gain.n_failed_reference,
+    CAST(
+        COALESCE(own.n_out_of_scale + without.n_out_of_scale, own.n_out_of_scale, without.n_out_of_scale) AS BIGINT
+    ) AS n_out_of_scale,
     gain.excluded
 FROM memory_gain{_all} AS gain
+LEFT JOIN results AS own
+    ON gain.group_id = own.group_id AND gain.protocol = own.protocol
+LEFT JOIN results AS without
+    ON gain.reference_group_id = without.group_id AND gain.protocol = without.protocol
 ORDER BY gain.experiment, gain.protocol, gain.split, gain.collection, gain.backbone, gain.baseline

@@ -18,8 +18,8 @@
 -- column rank_low: The best rank by rating that the intervals allow.
 -- column rank_high: The worst rank by rating that the intervals allow.
 -- column validity: Of the group: valid, suspect or invalid; missing (unknown) where there are no responses to judge by.
--- column n_out_of_scale: Scores outside of their dataset's range, which the numbers have in them as published; missing
---     where that is known of none.
+-- column n_out_of_scale: Scores outside of their dataset's range; missing where that is known of none. Numbers over
+--     samples take them as they are; whether a published one does is not known.
 -- column excluded: Why the system is not ranked.
 SELECT
     rankings.experiment,

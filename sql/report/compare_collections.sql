@@ -20,6 +20,7 @@
 -- column minmax_low: minmax_difference less 1.96 standard errors of the mean of independent differences; missing with
 --     fewer than five samples, too few for it.
 -- column minmax_high: minmax_difference and 1.96 standard errors.
+-- column n_out_of_scale: Scores of the two systems outside of the dataset's range, which the numbers take as they are.
 -- column is_invalid: Whether one of the two groups is invalid.
 -- column is_unknown: Whether the validity of one of the two groups is unknown: there are no responses to judge by.
 WITH {paired}
@@ -34,6 +35,7 @@ SELECT
     paired.other_backbone,
     paired.other_baseline,
     {differences},
+    CAST(SUM(paired.n_out_of_scale) AS BIGINT) AS n_out_of_scale,
     paired.is_invalid,
     paired.is_unknown
 FROM paired

@@ -22,6 +22,7 @@
 --     fewer than five samples, too few for it.
 -- column minmax_high: minmax_difference and 1.96 standard errors.
 -- column difference: Mean difference of the scores in the dataset's own unit, first minus second.
+-- column n_out_of_scale: Scores of the two systems outside of the dataset's range, which the numbers take as they are.
 -- column is_invalid: Whether one of the two groups is invalid.
 -- column is_unknown: Whether the validity of one of the two groups is unknown: there are no responses to judge by.
 WITH {paired}
@@ -38,6 +39,7 @@ SELECT
     paired.dataset_group,
     {differences},
     CAST(AVG(paired.difference) AS DOUBLE) AS difference,
+    CAST(SUM(paired.n_out_of_scale) AS BIGINT) AS n_out_of_scale,
     paired.is_invalid,
     paired.is_unknown
 FROM paired

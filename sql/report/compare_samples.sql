@@ -17,6 +17,7 @@
 -- column score: The score of the first system, in the dataset's own unit.
 -- column other_score: The score of the second system.
 -- column minmax_difference: Difference of the min-max scores, first minus second.
+-- column n_out_of_scale: Scores of the two systems outside of the dataset's range, which the numbers take as they are.
 -- column is_invalid: Whether one of the two groups is invalid.
 -- column is_unknown: Whether the validity of one of the two groups is unknown: there are no responses to judge by.
 WITH {paired},
@@ -38,6 +39,7 @@ placed AS (
         paired.score,
         paired.other_score,
         paired.minmax_difference,
+        paired.n_out_of_scale,
         ROW_NUMBER() OVER (
             PARTITION BY
                 paired.experiment,
@@ -73,6 +75,7 @@ SELECT
     placed.score,
     placed.other_score,
     CAST(placed.minmax_difference AS DOUBLE) AS minmax_difference,
+    CAST(placed.n_out_of_scale AS BIGINT) AS n_out_of_scale,
     placed.is_invalid,
     placed.is_unknown
 FROM placed

@@ -17,8 +17,8 @@
 -- column minmax_average: The published mean of the min-max scores.
 -- column z_average: The published mean of z.
 -- column n_failed: Scores whose generation or judge call failed.
--- column n_out_of_scale: Scores outside of the dataset's range, which the numbers have in them as published; missing
---     where that is known of none.
+-- column n_out_of_scale: Scores outside of the dataset's range; missing where that is known of none. Numbers over samples
+--     take them as they are; whether a published one does is not known.
 -- column origin: published: scores of summary.details; derived: the dataset's main metric, as there are no details.
 -- column validity: Of the whole group: valid, suspect or invalid.
 SELECT

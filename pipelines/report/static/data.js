@@ -99,10 +99,11 @@
 
   // What stands behind a number that must not be taken at face value, as `mbw table` has it, and why. A row is of a group
   // or of a system, which has the number of collections concerned.
+  mbw.out_of_scale = "numbers over samples take them as they are, and whether a published one does is not known";
   const MARKS = [
     ["!", "the group is invalid: its numbers mean nothing", (row) => row.validity === "invalid" || row.n_invalid > 0],
     ["?", "validity unknown, as nothing is published to judge it by", (row) => row.validity === null || row.n_unknown > 0],
-    ["#", "scores outside of their dataset's range are in it, as published", (row) => row.n_out_of_scale > 0],
+    ["#", `some scores lie outside of their dataset's range: ${mbw.out_of_scale}`, (row) => row.n_out_of_scale > 0],
   ];
   mbw.marks = (row, without = "") => MARKS.filter(([mark, , holds]) => !without.includes(mark) && holds(row)).map(([mark]) => mark).join("");
   mbw.marked = (text, row, without = "") => [text, mbw.marks(row, without)].filter(Boolean).join(" ");

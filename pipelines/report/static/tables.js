@@ -36,8 +36,11 @@
     return entry ? entry.nextElementSibling.textContent : "";
   }
 
+  // What a column shows of a row: the text that stands in the place of a number, where there is one.
+  const shown_value = (row, column) => (column.instead && row[column.instead] !== null ? row[column.instead] : row[column.name]);
+
   function cell(row, column, reason) {
-    const value = row[column.name];
+    const value = shown_value(row, column);
     const td = element("td", {class: column.kind === "integer" || column.kind === "number" ? "number" : column.wide ? `wide ${column.name}` : /backbone/.test(column.name) ? "backbone" : null});
     if (column.name === "validity" && value === null && row.status !== "not_published" && row.excluded !== "not published") {
       td.title = "no responses are published to judge by";
@@ -87,14 +90,15 @@
   }
 
   // Draw the table of an exhibit. `hide` names columns that are the same in all rows or stand elsewhere; the CSV has all.
-  // `marked` has the columns whose numbers bear the marks of their row, each with the marks that do not concern it.
-  mbw.drawTable = function (name, rows, {hide = [], sort = null, open = false, link = {}, wide = [], marked = {}} = {}) {
+  // `marked` has the columns whose numbers bear the marks of their row, each with the marks that do not concern it;
+  // `instead` has columns of numbers, each with the column of the texts that were published for a number.
+  mbw.drawTable = function (name, rows, {hide = [], sort = null, open = false, link = {}, wide = [], marked = {}, instead = {}} = {}) {
     const exhibit = document.getElementById(name);
     const reason = exhibit.dataset.reason || null;
     const all = mbw.table(name).columns;
     const columns = all
       .filter((column) => !hide.includes(column.name) && mbw.label(column.name) !== null)
-      .map((column) => ({...column, link: link[column.name], wide: wide.includes(column.name), marked: marked[column.name]}));
+      .map((column) => ({...column, link: link[column.name], wide: wide.includes(column.name), marked: marked[column.name], instead: instead[column.name]}));
     const details = exhibit.querySelector("details.numbers");
     const host = details.querySelector(".table");
     const id = `search-${name}`;
@@ -111,7 +115,7 @@
     const found = () => {
       const words = search.value.toLocaleLowerCase().split(/\s+/).filter(Boolean);
       let shown = rows.filter((row) => {
-        const text = columns.map((c) => `${mbw.show(row[c.name])} ${/baseline/.test(c.name) ? mbw.with_paper_name(row[c.name]) : ""}`).join(" ").toLocaleLowerCase();
+        const text = columns.map((c) => `${mbw.show(shown_value(row, c))} ${/baseline/.test(c.name) ? mbw.with_paper_name(row[c.name]) : ""}`).join(" ").toLocaleLowerCase();
         return words.every((word) => text.includes(word));
       });
       if (order) {

@@ -12,6 +12,7 @@ scored AS (
         sample_results.test_idx,
         sample_results.score,
         sample_results.minmax_score,
+        sample_results.out_of_scale,
         sample_results.group_id IN (
             SELECT coverage.group_id FROM coverage WHERE coverage.validity = 'invalid'
         ) AS is_invalid,
@@ -42,6 +43,8 @@ paired AS (
         one.test_idx,
         one.score,
         other.score AS other_score,
+        CAST(COALESCE(one.out_of_scale, false) AS INTEGER)
+        + CAST(COALESCE(other.out_of_scale, false) AS INTEGER) AS n_out_of_scale,
         one.score - other.score AS difference,
         one.minmax_score - other.minmax_score AS minmax_difference
     FROM scored AS one

@@ -63,6 +63,7 @@
       mbw.note(
         "collection_gains",
         told.length ? null : gains.length ? `There is no gain to show: ${reasons.join("; ")}.` : "No memory system was scored in this collection.",
+        mbw.explained(told),
         told.some((row) => row.ci_low === null) ? "A dot without a line has no interval: one of its datasets has a single sample, or none has any spread." : null,
         told.length && reasons.length ? `Left out: ${gains.filter((row) => row.excluded !== null).map((row) => `${mbw.system(row)} (${row.excluded})`).join("; ")}.` : null,
       );
@@ -79,7 +80,7 @@
           ? mbw.grid(
               ...d3.groups(told, (row) => row.backbone).map(([backbone, group]) =>
                 mbw.intervals("collection_gains", d3.sort(group, (row) => -row.delta), {
-                  y: (row) => row.baseline,
+                  y: (row) => mbw.marked(row.baseline, row),
                   value: "delta",
                   low: "ci_low",
                   high: "ci_high",
@@ -96,7 +97,7 @@
             )
           : null,
       );
-      mbw.drawTable("collection_gains", gains, {hide: scope, wide: ["excluded"]});
+      mbw.drawTable("collection_gains", gains, {hide: scope, wide: ["excluded"], marked: {delta: ""}});
     },
   );
 })();

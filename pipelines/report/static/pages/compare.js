@@ -100,6 +100,7 @@
         ? await Promise.all([pair(exhibits[0], top, state), pair(exhibits[1], inside, state), pair(exhibits[2], inside, state)])
         : [[], [], []];
       const hide = [...scope, "is_invalid", "is_unknown", "backbone", "baseline", "other_backbone", "other_baseline"];
+      const marked = {minmax_difference: "", difference: ""};
       const why = !chunks().length
         ? "No two systems can be compared: the scores of single samples (summary.details) are not published."
         : !there
@@ -111,14 +112,15 @@
         there ? `${name(state.one)} (first) against ${name(state.two)} (second), split ${state.split}.` : null,
         by_collection.length ? "Each system was run once, and the samples of one dataset are alike: they are not independent replications of the systems. The interval takes samples for independent, so it is too narrow for a claim. For what memory adds, take the gain on the page Collections." : null,
         few(by_collection),
+        mbw.explained(by_collection),
         by_collection.some((row) => row.is_unknown) ? `Validity unknown, as nothing is published to judge by: ${mbw.distinct(by_collection.filter((row) => row.is_unknown), "collection").join(", ")}.` : null,
         by_collection.some((row) => row.is_invalid) ? `One of the groups is invalid, so its numbers mean nothing: ${mbw.distinct(by_collection.filter((row) => row.is_invalid), "collection").join(", ")}.` : null,
       );
-      mbw.charts("compare_collections", ...(by_collection.length ? [mbw.legend(parts().map(([, text, colour]) => [colour, text])), drawings("compare_collections", by_collection, (row) => row.collection, state)] : [mbw.empty(why)]));
-      mbw.drawTable("compare_collections", by_collection, {hide});
-      mbw.note("compare_datasets", state.collection ? `Collection ${state.collection}.` : null, few(by_dataset));
-      mbw.charts("compare_datasets", by_dataset.length ? drawings("compare_datasets", by_dataset, (row) => row.dataset_group, state) : mbw.empty(why));
-      mbw.drawTable("compare_datasets", by_dataset, {hide: [...hide, "collection"]});
+      mbw.charts("compare_collections", ...(by_collection.length ? [mbw.legend(parts().map(([, text, colour]) => [colour, text])), drawings("compare_collections", by_collection, (row) => mbw.marked(row.collection, row), state)] : [mbw.empty(why)]));
+      mbw.drawTable("compare_collections", by_collection, {hide, marked});
+      mbw.note("compare_datasets", state.collection ? `Collection ${state.collection}.` : null, few(by_dataset), mbw.explained(by_dataset));
+      mbw.charts("compare_datasets", by_dataset.length ? drawings("compare_datasets", by_dataset, (row) => mbw.marked(row.dataset_group, row), state) : mbw.empty(why));
+      mbw.drawTable("compare_datasets", by_dataset, {hide: [...hide, "collection"], marked});
       const shown = new Map(mbw.table("samples").rows.map((row) => [JSON.stringify([...scope, "collection", "dataset", "test_idx"].map((key) => row[key])), row.sample]));
       const link = {
         dataset: (row) => {
@@ -127,7 +129,7 @@
         },
       };
       mbw.charts("compare_samples", samples.length ? null : mbw.empty(by_dataset.length ? "They do not differ on any sample." : why));
-      mbw.note("compare_samples", samples.length ? "Samples with a link are on the page Samples. For any other, ask the warehouse, with the dataset and the index in place:" : null);
+      mbw.note("compare_samples", samples.length ? "Samples with a link are on the page Samples. For any other, ask the warehouse, with the dataset and the index in place:" : null, mbw.explained(samples));
       const quote = (text) => `'${String(text).replaceAll("'", "''")}'`;
       if (samples.length) {
         const first = samples[0];
@@ -135,7 +137,7 @@
           element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Query of a sample"}, element("pre", {}, element("code", {}, `SELECT backbone, baseline, score, response\nFROM sample_results\nWHERE split = ${quote(first.split)} AND collection = ${quote(first.collection)}\n    AND dataset = ${quote(first.dataset)} AND test_idx = ${first.test_idx}`))),
         );
       }
-      mbw.drawTable("compare_samples", samples, {hide: [...hide, "collection"], open: samples.length > 0, link});
+      mbw.drawTable("compare_samples", samples, {hide: [...hide, "collection"], open: samples.length > 0, link, marked});
     },
   );
 })();

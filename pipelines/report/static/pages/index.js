@@ -42,7 +42,7 @@
         first.map((row) => mbw.system(row)).join(", "),
         `Weighted average ${mbw.number(mean)}${marks && ` ${marks}`}; ${count(ranked, "system")} ranked.`,
         ...first.map((row) => (row.n_unknown ? `? The validity${of(row)} is unknown in ${count(row.n_unknown, "collection")}: nothing is published there to judge by.` : null)),
-        ...first.map((row) => (row.n_out_of_scale ? `# In ${count(row.n_out_of_scale, "collection")}, scores outside of their dataset's range are in the mean${of(row)}, as published.` : null)),
+        ...first.map((row) => (row.n_out_of_scale ? `# In ${count(row.n_out_of_scale, "collection")}, scores${of(row)} lie outside of their dataset's range: ${mbw.out_of_scale}.` : null)),
         rating === null
           ? `No rating: ${(pool ?? "there is nothing to compare").replace(/^not rated: /, "")}.`
           : low === null
