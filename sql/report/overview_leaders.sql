@@ -14,7 +14,7 @@
 -- column n_unknown: Collections in which the validity of the system's group is unknown: there are no responses to judge
 --     by.
 -- column n_out_of_scale: Collections in which scores outside of their dataset's range are in the system's numbers, as
---     published.
+--     published, or a published mean of min-max scores is outside of 0 to 1.
 -- column rating: Overall Bradley-Terry rating.
 -- column rating_low: Lower end of its 95 % interval.
 -- column rating_high: Upper end of it.
