@@ -22,7 +22,7 @@
       const bare = rated.filter((row) => row.rating_low === null);
       mbw.note(
         "leaderboard_systems",
-        state.invalid ? "Invalid groups are in the means and ranks, as published: their numbers mean nothing. Ratings are of valid groups only." : null,
+        state.invalid ? "Invalid groups are in the means and ranks, as far as their numbers can be ranked: they mean nothing. Ratings are of valid groups only." : null,
         missing ? `${mbw.plural(missing, "system is", "systems are")} not ranked, because a collection is missing, invalid or without a mean to rank by; the column “missing collections” says which.` : null,
         unknown.length ? `Of ${mbw.plural(unknown.length, "system")} the validity is unknown in a collection or more: nothing is published there to judge by, so the numbers are not known to be good. ${unknown.some((row) => row.rating !== null) ? "They have a ring for a dot, and the" : "The"} column “validity unknown” counts the collections.` : null,
         mbw.explained(rows.filter((row) => row.mean_weighted_average !== null || row.rating !== null), state.invalid ? "" : "!"),
