@@ -528,13 +528,13 @@ class TestTable:
         names = [name for name in BASELINES if name not in ("graphiti", "light", "tencentdb")][:9]
         archive = HandmadeArchive(tmp_path / "archive")
         for name in names:
-            summary = {"summary": {"weighted_average": -0.1234567}}
+            summary = {"summary": {"z_score": -0.1234567}}
             archive.add(
                 ("off-policy", "Mistral-Small-3.2-24B-Instruct-2506", "domain", "Academic&Knowledge", name),
                 {"summary.json": summary},
             )
         build(archive.root, tmp_path / "warehouse")
-        lines = Mbw(tmp_path / "warehouse", capsys)("table", "weighted_average").splitlines()
+        lines = Mbw(tmp_path / "warehouse", capsys)("table", "z_score").splitlines()
         assert max(map(len, lines)) <= 120
         # Of a group with a summary alone nothing says whether it is valid.
         assert lines[-1].split() == ["domain", "Academic&Knowledge", *["-0.1235?"] * 9]
