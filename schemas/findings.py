@@ -18,7 +18,7 @@ TABLE = Table(
             "source: the archive as listed; input: a group's files as read; quality: the loaded tables as checked.",
             values=STAGES,
         ),
-        Column("check", "text", "The check that found it."),
+        Column("check", "text", 'The check that found it. A reserved word in SQL: write it "check", in double quotes.'),
         Column(
             "severity",
             "text",

@@ -347,8 +347,9 @@ class TestTable:
         mbw = Mbw(tmp_path / "warehouse", capsys)
         unknown = "? whether the group is valid is unknown: it has no responses to judge by\n"
         scale = (
-            "# some scores lie outside of their dataset's range; numbers over samples take them as they are, and whether "
-            "a published one does is not known: n_out_of_scale in dataset_results\n"
+            "# some scores lie outside of their dataset's range, or a published mean of min-max scores outside of 0 to 1; "
+            "numbers over samples take scores as they are, and whether a published one does is not known: n_out_of_scale "
+            "and n_means_out_of_range in results\n"
         )
         cells = re.findall(r"0\.\S+", mbw("table", "weighted_average"))
         assert sorted(cells) == ["0.0000?", "0.2500?", "0.3333#", "0.7500"]
@@ -363,6 +364,32 @@ class TestTable:
         assert mbw.err == ""
         mbw("table", "results", "--baseline", "mem0")
         assert "validity -: unknown, there are no responses to judge by\n" in mbw.err
+
+    def test_a_mean_that_cannot_be_is_marked_and_never_the_best(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        archive = HandmadeArchive(tmp_path / "archive")
+        for baseline, mean in (
+            ("a_mem", 0.5), ("high", 1.7), ("inf", float("inf")), ("low", -0.25), ("nan", float("nan")), ("uno", 0.25)
+        ):  # fmt: skip
+            numbers = {"average": mean, "weighted_average": mean, "z_score": mean * 10, "other": mean}
+            archive.add((*A_MEM[:4], baseline), group_files(summary={"summary": numbers}))
+        build(archive.root, tmp_path / "warehouse")
+        mbw = Mbw(tmp_path / "warehouse", capsys)
+        for metric in ("average", "weighted_average"):
+            latex = mbw("table", metric, "--format", "latex")
+            (row,) = (line for line in latex.splitlines() if "Open-Domain" in line)
+            cells = [cell.strip() for cell in row.removesuffix(r" \\").split("&")[3:]]
+            assert [cells[0], cells[1], cells[3], cells[5]] == [
+                r"\textbf{0.5000}", r"1.7000\#", r"$-$0.2500\#", "0.2500"
+            ]  # fmt: skip
+            assert "a published mean of min-max scores outside of 0 to 1" in latex
+        assert "**5.0000**" in mbw("table", "z_score", "--format", "markdown")
+        lines = mbw("table", "collection_rankings", "--format", "markdown").splitlines()
+        ranked = {line.split(" | ")[4]: line for line in lines if line.startswith("|")}
+        assert "**0.5000**" in ranked["a\\_mem"] and "| 1.700# |" in ranked["high"] and "| -0.2500# |" in ranked["low"]
+        assert [name for name, line in ranked.items() if "outside of 0 to 1" in line] == ["high", "low"]
+        assert [name for name, line in ranked.items() if "no finite" in line] == ["inf", "nan"]
 
     def test_coverage_says_which_files_a_complete_group_has(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -467,9 +494,9 @@ class TestTable:
         line = ["Open-Domain", "0.5000", "-1.0000e+400", "1.0000e+400"]
         assert mbw("build", "--source", str(archive.root)).splitlines()[-1].split()[1:] == line
         assert mbw("table", "weighted_average").splitlines()[-1].split()[1:] == line
-        assert "| 0.5000 | -1.0000e+400 | **1.0000e+400** |" in mbw("table", "weighted_average", "--format", "markdown")
+        assert "| 0.5000 | -1.0000e+400 | 1.0000e+400 |" in mbw("table", "weighted_average", "--format", "markdown")
         latex = mbw("table", "weighted_average", "--format", "latex")
-        assert r"0.5000 & $-$1.0000e+400 & \textbf{1.0000e+400} \\" in latex
+        assert r"0.5000 & $-$1.0000e+400 & 1.0000e+400 \\" in latex
         (row,) = csv.DictReader(io.StringIO(mbw("table", "weighted_average", "--format", "csv")))
         assert (row["a_mem"], int(row["uno"]), int(row["wo_memory"])) == ("0.5", -(10**400) + 1, 10**400)
         (found,) = json.loads(mbw("table", "weighted_average", "--format", "json"))
@@ -532,13 +559,13 @@ class TestTable:
         names = [name for name in BASELINES if name not in ("graphiti", "light", "tencentdb")][:9]
         archive = HandmadeArchive(tmp_path / "archive")
         for name in names:
-            summary = {"summary": {"weighted_average": -0.1234567}}
+            summary = {"summary": {"z_score": -0.1234567}}
             archive.add(
                 ("off-policy", "Mistral-Small-3.2-24B-Instruct-2506", "domain", "Academic&Knowledge", name),
                 {"summary.json": summary},
             )
         build(archive.root, tmp_path / "warehouse")
-        lines = Mbw(tmp_path / "warehouse", capsys)("table", "weighted_average").splitlines()
+        lines = Mbw(tmp_path / "warehouse", capsys)("table", "z_score").splitlines()
         assert max(map(len, lines)) <= 120
         # Of a group with a summary alone nothing says whether it is valid.
         assert lines[-1].split() == ["domain", "Academic&Knowledge", *["-0.1235?"] * 9]

@@ -16,6 +16,7 @@ from tests.built import warehouse_of
 from tests.handmade import (
     A_MEM,
     MEM0,
+    WO_MEMORY,
     HandmadeArchive,
     Keys,
     build,
@@ -212,6 +213,38 @@ def test_scores_that_are_not_finite_cannot_be_checked(cases: Cases) -> None:
     ]
     assert cases.outcomes(keys)["reconcile_average"] == (0, 0, 1, ("a score is not finite",))
     assert cases.outcomes(keys)["reconcile_scores"] == (2, 0, 0, ()), "NaN is NaN"
+
+
+def test_published_numbers_that_are_none_are_found(tmp_path: Path) -> None:
+    """NaN, infinities, integers past every float and texts, of a group and of a dataset."""
+    summary = summary_of(A_MEM, {"Locomo": [0.5, 1], "NFCats": [4]})
+    summary["summary"] |= {"average": float("nan"), "weighted_average": float("inf"), "z_score": -(10**400)}
+    summary["average"]["NFCats"] = float("nan")
+    summary["z_normalized_average"]["Locomo"][0] = float("-inf")
+    text = {"summary": {"average": 0.5, "weighted_average": "0.48", "z_score": "none", "more": "1e3", "metric": "f1"}}
+    archive = HandmadeArchive(tmp_path / "archive")
+    archive.add(A_MEM, group_files(summary=summary))
+    archive.add(WO_MEMORY, group_files(summary=text))
+    found = build(archive.root, tmp_path / "warehouse").findings
+    infinite = "which is no finite number (protocol metrics)"
+    assert {
+        (f.severity, f.group_id, f.message) for f in found if f.check in ("published_not_finite", "published_text")
+    } == {
+        ("warning", group_id(A_MEM), f"the published average is nan, {infinite}"),
+        ("warning", group_id(A_MEM), f"the published weighted_average is inf, {infinite}"),
+        ("warning", group_id(A_MEM), f"the published z_score is an integer past every float, {infinite}"),
+        ("warning", group_id(A_MEM), f"the published average of NFCats is nan, {infinite}"),
+        ("warning", group_id(A_MEM), f"the published z_sum of Locomo is -inf, {infinite}"),
+        *(
+            (
+                "warning",
+                group_id(WO_MEMORY),
+                f'the published {metric} is the text "{value}", not a number: it counts as not published '
+                "(protocol metrics)",
+            )
+            for metric, value in (("weighted_average", "0.48"), ("z_score", "none"), ("more", "1e3"))
+        ),
+    }
 
 
 def test_of_a_judge_only_averages_are_held_against_its_scores(cases: Cases) -> None:

@@ -18,7 +18,7 @@ from pipelines.findings import Finding
 from pipelines.load.snapshots import Warehouse
 from pipelines.quality.validation import write_data_docs
 from pipelines.quality.verify import verify
-from pipelines.quality.verify_report import CheckLine, VerifyReport
+from pipelines.quality.verify_report import CheckLine, GroupLine, VerifyReport
 from tests.handmade import A_MEM, MEM0, WO_MEMORY, HandmadeArchive, Keys, build, folder, group_id
 from tests.reconciled import nfcats_files, reconciled_files
 
@@ -116,6 +116,20 @@ def test_the_report_is_a_table_for_people(report: VerifyReport) -> None:
     assert f"{group_id(A_MEM)}  reconcile_scores (1)" in [" ".join(row.split()).replace(" ", "  ", 1) for row in text]
     place = f"{folder(A_MEM)}/summary.json"
     assert any(row.startswith(f"error: reconcile_scores: {place}: 1 of 2 published scores") for row in text)
+
+
+def test_what_many_groups_have_does_not_hide_what_one_has() -> None:
+    """Of eleven groups ten are shown: the first of each check first, then the others in their order."""
+    common = [GroupLine(f"common {n}", {"score_range": 1}, severity="warning") for n in range(9)]
+    both = GroupLine("both", {"score_range": 2, "invalid_group": 1}, severity="warning")
+    rare = GroupLine("rare", {"published_mean": 1}, severity="warning")
+    text = VerifyReport("w", "r", [], [*common, both, rare], []).as_text().splitlines()
+    start = next(i for i, row in enumerate(text) if row.startswith("group "))
+    shown = [row.split("  ")[0] for row in text[start + 1 : start + 11]]
+    assert shown == ["common 0", "both", "rare", *(f"common {n}" for n in range(1, 8))]
+    assert text[start + 11] == "… and 1 more group (--json has all)"
+    more = VerifyReport("w", "r", [], [*common, *common], []).as_text()
+    assert more.endswith("… and 8 more groups (--json has all)")
 
 
 def test_what_cannot_be_checked_is_neither_passed_nor_failed(report: VerifyReport, faulty: HandmadeArchive) -> None:

@@ -61,7 +61,7 @@ PROJECTIONS = {
 #: Their columns that come from another view.
 JOINED = {
     "leaderboard_systems": ("n_invalid", "n_unknown", "n_out_of_scale"),
-    "collection_results": ("validity", "n_out_of_scale"),
+    "collection_results": ("validity", "n_out_of_scale", "n_means_out_of_range"),
     "collection_gains": ("n_out_of_scale",),
 }
 
@@ -224,6 +224,25 @@ class TestNumbers:
         assert [row["n_out_of_scale"] for row in exhibit_rows(site, "compare_samples")] == [1, 1]
         [first] = [row for row in exhibit_rows(site, "overview_leaders") if row["rank"] == 1]
         assert (first["baseline"], first["n_out_of_scale"], first["n_unknown"]) == ("a_mem", 1, 0)
+
+    def test_a_mean_that_cannot_be_leads_nothing_and_is_warned_of(self, tmp_path: Path) -> None:
+        archive = HandmadeArchive(tmp_path / "archive")
+        archive.add(keys("B one", "a_mem"), scored_group(samples(3, 0.5), weighted_average=1.7))
+        archive.add(keys("B one", "wo_memory"), scored_group(samples(3, 0.5), weighted_average=0.4, average=-2.0))
+        archive.add(keys("B one", "uno"), scored_group(samples(3, 0.5), weighted_average=0.3))
+        build(archive.root, tmp_path / "w")
+        site = write_report(tmp_path / "w").path
+        assert [r["baseline"] for r in exhibit_rows(site, "overview_leaders") if r["rank"] == 1] == ["wo_memory"]
+        warned = {row["baseline"]: row["validity_reasons"] for row in exhibit_rows(site, "overview_validity")}
+        assert warned == {
+            "a_mem": "the published weighted_average is outside of 0 to 1",
+            "wo_memory": "the published average is outside of 0 to 1",
+        }
+        shown = {row["baseline"]: row for row in exhibit_rows(site, "collection_results")}
+        assert (shown["a_mem"]["weighted_average"], shown["a_mem"]["rank"]) == (1.7, None)
+        assert {name: row["n_means_out_of_range"] for name, row in shown.items()} == {
+            "a_mem": 1, "uno": 0, "wo_memory": 1
+        }  # fmt: skip
 
     def test_an_invalid_group_is_out_unless_asked_for(self, site: Path) -> None:
         def of_mem0(name: str) -> dict[str, Any]:

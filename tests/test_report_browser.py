@@ -181,7 +181,7 @@ def test_invalid_groups_come_in_by_the_toggle(opened: Opened, site: Path) -> Non
     assert "invalid" in opened.cells("collection_results", "excluded")[0]
     page.get_by_label("with invalid groups").check()
     opened.drawn()
-    assert re.fullmatch(r"-?\d+\.\d{3} !", opened.cells("collection_results", "weighted_average")[0])
+    assert re.fullmatch(r"-?\d+\.\d{3} !#?", opened.cells("collection_results", "weighted_average")[0])
     assert page.locator("#collection_results .note", has_text="“!”: the group is invalid").is_visible()
 
 
@@ -379,6 +379,29 @@ def test_a_summary_alone_is_marked_as_unknown(browser: Browser, tmp_path: Path) 
     one.close()
 
 
+def test_a_mean_that_cannot_be_has_no_colour_and_stretches_none(browser: Browser, tmp_path: Path) -> None:
+    archive = HandmadeArchive(tmp_path / "archive")
+    for baseline, mean in (("a_mem", 17.0), ("mem0", 0.6), ("uno", 0.5), ("wo_memory", 0.4)):
+        archive.add(keys("B one", baseline), scored_group(samples(3, 0.5, 4, 0.25), weighted_average=mean))
+    build(archive.root, tmp_path / "w")
+    one = Opened(browser, write_report(tmp_path / "w").path)
+    page = one.go("collections")
+    assert page.locator("#collection_results svg text", has_text="17.000 #").is_visible()
+    legend = page.locator("#collection_results .legend").inner_text()
+    assert "lowest: 0.400" in legend and "highest: 0.600" in legend
+    cells = page.locator("#collection_results svg rect").evaluate_all(
+        "all => all.map((one) => one.getAttribute('fill'))"
+    )
+    assert len(cells) == 4 and cells.count("none") == 1 and len(set(cells)) == 4
+    note = "a_mem (the published weighted_average is outside of 0 to 1)"
+    assert page.locator("#collection_results .note", has_text=note).is_visible()
+    page = one.go("index")
+    card = page.locator(".headline", has_text="Highest mean in the split domain").inner_text()
+    assert "B one · mem0" in card and "17" not in card
+    assert page.locator("#overview_validity td", has_text="outside of 0 to 1").is_visible()
+    one.close()
+
+
 def test_numbers_with_scores_out_of_scale_are_marked(browser: Browser, tmp_path: Path) -> None:
     archive = HandmadeArchive(tmp_path / "archive")
     archive.add(keys("B one", "a_mem"), scored_group(samples(7, 0.5, 4, 2.5, 3, 0.5), weighted_average=0.7))
@@ -409,7 +432,8 @@ def test_numbers_with_scores_out_of_scale_are_marked(browser: Browser, tmp_path:
     page = one.go("index")
     card = page.locator(".headline", has_text="Highest mean in the split domain")
     assert "Weighted average 0.700 #; 2 systems ranked." in card.inner_text()
-    assert f"# In 1 collection, scores lie outside of their dataset's range: {unknown}." in card.inner_text()
+    told = f"# In 1 collection, scores lie outside of their dataset's range ({unknown}), or a published mean is outside of 0 to 1."
+    assert told in card.inner_text()
     one.close()
 
 

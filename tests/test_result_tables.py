@@ -167,6 +167,13 @@ def _fill(warehouse: WarehouseRows) -> None:
             key = _system(warehouse, "z", f"system {number}", {"A": [6, 5]}, where=where)
             warehouse.summary(key, protocol=METRICS, weighted_average=0.5, z_score=published)
 
+    # What no mean of min-max scores can be, and the ends of what it can, of which one is a rounding too high.
+    for baseline, published in (("high", 1.7), ("low", -0.1354), ("top", 1 + 1e-12), ("bottom", 0.0), ("mid", 0.5)):
+        _system(warehouse, "out of range", baseline, {"A": [6, 5]}, published)
+        _system(warehouse, "out of range", baseline, {"A": [6, 5]}, 0.5, where=OPEN)
+    key = _system(warehouse, "out of range", "failed", {"A": [0, 0]}, -0.2, invalid="2 of 2 responses failed")
+    warehouse.summary(key, protocol=METRICS, average=-3.0)
+
     # Three rows of two groups failed one expectation of the check, and six another, those of g/3 without a finding.
     for severity, group, dataset, index, message, n_rows in (
         ("warning", "g/1", "A", 0, "b", 1), ("warning", "g/1", None, None, "a", 4), ("error", "g/2", None, None, "c", 2),
@@ -314,6 +321,32 @@ class TestCollectionRankings:
             1000, 4, 4, 2,
         )  # fmt: skip
 
+    def test_a_mean_that_cannot_be_is_shown_and_not_ranked(self, warehouse: WarehouseRows) -> None:
+        why = "the published weighted_average is outside of 0 to 1"
+        columns = ("baseline", "rank", "n_ranked", "weighted_average", "z_score", "excluded")
+        where = {"experiment": "out of range", "collection": "Legal"}
+        assert warehouse.rows("collection_rankings", *columns, **where) == [
+            ("bottom", 3, 3, 0.0, 0, None),
+            ("failed", None, 3, None, None, "invalid: 2 of 2 responses failed"),
+            ("high", None, 3, 1.7, None, why),
+            ("low", None, 3, -0.1354, None, why),
+            ("mid", 2, 3, 0.5, 5, None),
+            ("top", 1, 3, 1 + 1e-12, pytest.approx(10), None),
+        ]
+        found = warehouse.rows("collection_rankings_all", *columns, **where, baseline="failed")
+        assert found == [("failed", None, 3, -0.2, None, why)]
+
+    def test_what_cannot_be_a_mean_is_counted_beside_the_numbers(self, warehouse: WarehouseRows) -> None:
+        columns = ("baseline", "weighted_average", "average", "n_means_out_of_range")
+        rows = warehouse.rows("results", *columns, experiment="out of range", collection="Legal")
+        assert rows == [
+            ("bottom", 0.0, None, 0), ("failed", -0.2, -3.0, 2), ("high", 1.7, None, 1), ("low", -0.1354, None, 1),
+            ("mid", 0.5, None, 0), ("top", 1 + 1e-12, None, 0),
+        ]  # fmt: skip
+        # What is not finite is told elsewhere.
+        row = warehouse.row("results", experiment="ranks", baseline="light")
+        assert (row["weighted_average"], row["n_means_out_of_range"]) == (math.inf, 0)
+
 
 class TestLeaderboard:
     COLUMNS = (
@@ -349,6 +382,18 @@ class TestLeaderboard:
         rows = warehouse.rows("leaderboard_all", *self.COLUMNS, experiment="ranks", baseline="uno")
         # Alone at the top of Open-Domain and last in Legal: all others move down by one in Open-Domain.
         assert rows == [("Q", "uno", 4, pytest.approx(0.525), 4, 2, None)]
+
+    def test_a_mean_that_cannot_be_leads_nothing(self, warehouse: WarehouseRows) -> None:
+        columns = ("baseline", "rank", "mean_weighted_average", "mean_z_score", "missing_collections")
+        why = "Legal (the published weighted_average is outside of 0 to 1)"
+        assert warehouse.rows("leaderboard", *columns, experiment="out of range") == [
+            ("bottom", 3, 0.25, 2.5, None),
+            ("failed", None, None, None, "Legal (invalid: 2 of 2 responses failed), Open-Domain (not published)"),
+            ("high", None, None, None, why),
+            ("low", None, None, None, why),
+            ("mid", 2, 0.5, 5, None),
+            ("top", 1, pytest.approx(0.75), pytest.approx(7.5), None),
+        ]
 
     def test_where_nobody_is_ranked_it_says_so(self, warehouse: WarehouseRows) -> None:
         rows = warehouse.rows("leaderboard", "rank", "missing_collections", experiment="derived")
@@ -917,7 +962,14 @@ class TestTableCommand:
         gains = [("A", 0.9, "n.s."), ("A", 0.2, "better"), ("A", 0.3, "better"), ("A", -0.1, "worse"),
                  ("B", 0.9, "cannot tell"), ("B", -0.5, "worse"), ("C", 0.1, "better"), ("C", None, None)]  # fmt: skip
         given = [{"collection": c, "gain": gain, "these datasets": verdict} for c, gain, verdict in gains]
-        rows = [tuple(row.get(header) for header in headers) for row in given]
+        (contends,) = (column.contends for column in chosen.columns if column.best is not None)
+        with duckdb.connect() as connection:
+            query = f"SELECT {contends} FROM (SELECT ? AS on_these_datasets)"
+            asked = [connection.execute(query, [verdict]).fetchone() or () for _, _, verdict in gains]
+        behind = (None,) * len(chosen.unknown)
+        rows = [
+            (*(row.get(header) for header in headers), *behind, *found) for row, found in zip(given, asked, strict=True)
+        ]
         assert _best(rows, headers, chosen) == {(2, headers.index("gain")), (6, headers.index("gain"))}
 
     def test_each_question_of_a_gain_has_a_line_of_its_own_and_each_reason_one(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pipelines.commands.output import Result
@@ -23,15 +24,16 @@ _SUMMARY_TABLE = "summary_table_"
 
 
 class Shown(NamedTuple):
-    """One column: its header, the SQL that gives it, which end of it is the best, and whether it holds reasons, which
-    stand below the table, and is left out where it is empty throughout. `among` names another column and what stands
-    there in the rows of which the best is sought, where it is not sought in all."""
+    """One column: its header, the SQL that gives it, which end of it is the best, whether it holds reasons, which
+    stand below the table, and is left out where it is empty throughout, and the SQL of whether a row's value may be the
+    best. With `alone`, a value that is the only one that may is the best."""
 
     header: str
     sql: str
     best: Literal["highest", "lowest"] | None = None
     reasons: bool = False
-    among: tuple[str, str] | None = None
+    contends: str = "true"
+    alone: bool = False
 
 
 class Explained(NamedTuple):
@@ -117,7 +119,9 @@ LAYOUTS = {
         (
             Shown("baseline", "baseline"),
             # Bold is read as a win: what may be chance, or is a loss, is none, also where nothing else is higher.
-            Shown("gain", "delta", "highest", among=("these datasets", "better")),
+            Shown(
+                "gain", "delta", "highest", contends=f"{_VERDICT.format('on_these_datasets')} = 'better'", alone=True
+            ),
             Shown("95% interval", _known(_interval("ci_low", "ci_high", 4), "ci_low", "delta")),
             Shown("these datasets", _VERDICT.format("on_these_datasets")),
             Shown("other datasets", _VERDICT.format("to_other_datasets")),
@@ -164,7 +168,7 @@ LAYOUTS = {
             Shown("rank", "rank"),
             Shown("backbone", "backbone"),
             Shown("baseline", "baseline"),
-            Shown("weighted_average", "weighted_average", "highest"),
+            Shown("weighted_average", "weighted_average", "highest", contends="rank IS NOT NULL"),
             Shown("z_score", "z_score", "highest"),
             *_RATING,
             Shown("why not ranked", "excluded", reasons=True),
@@ -319,10 +323,12 @@ def standard_table(reader: SnapshotReader, name: str, chosen: Layout, filters: M
     from pipelines.render import Style
 
     n_sections = len(chosen.sections)
+    contends = [column.contends for column in chosen.columns if column.best is not None]
     select = ", ".join([*chosen.sections, *(column.sql for column in chosen.columns)])
     select += "".join(f", {unknown.why}" for unknown in chosen.unknown)
     if chosen.n_ranked is not None:
         select += f", {chosen.n_ranked}"
+    select += "".join(f", {sql}" for sql in contends)
     if chosen.marked:
         select += f", protocol, {chosen.groups}"
     query, parameters = selection(reader, name, filters)
@@ -482,22 +488,34 @@ INVALID, UNKNOWN, OUT_OF_SCALE = "!", "?", "#"
 _MEANINGS = {
     INVALID: "the group is invalid: see validity_reasons in result_groups",
     UNKNOWN: "whether the group is valid is unknown: it has no responses to judge by",
-    OUT_OF_SCALE: "some scores lie outside of their dataset's range; numbers over samples take them as they are, and "
-    "whether a published one does is not known: n_out_of_scale in dataset_results",
+    OUT_OF_SCALE: "some scores lie outside of their dataset's range, or a published mean of min-max scores outside of "
+    "0 to 1; numbers over samples take scores as they are, and whether a published one does is not known: "
+    "n_out_of_scale and n_means_out_of_range in results",
 }
 
 
 def group_marks(reader: SnapshotReader) -> dict[tuple[str, str | None], str]:
     """The marks of each group and protocol that has any."""
     found: dict[tuple[str, str | None], str] = {}
-    for group_id, protocol, validity, n_out_of_scale in reader.rows(
-        "SELECT group_id, protocol, validity, n_out_of_scale FROM results"
+    for group_id, protocol, validity, is_out_of_scale in reader.rows(
+        "SELECT group_id, protocol, validity, n_out_of_scale > 0 OR n_means_out_of_range > 0 FROM results"
     ):
         mark = INVALID if validity == "invalid" else UNKNOWN if validity is None else ""
-        mark += OUT_OF_SCALE if n_out_of_scale else ""
+        mark += OUT_OF_SCALE if is_out_of_scale else ""
         if mark:
             found[group_id, protocol] = mark
     return found
+
+
+def unranked_groups(reader: SnapshotReader, metric: str) -> set[tuple[str, str]]:
+    """The groups and protocols by whose number nothing is ranked, so that it cannot be the best; a z_score goes with
+    the weighted_average, of which ranks are."""
+    return set(
+        reader.rows(
+            "SELECT group_id, protocol FROM published_means WHERE excluded IS NOT NULL AND metric = ?",
+            ["weighted_average" if metric == "z_score" else metric],
+        )
+    )
 
 
 def meanings(marks: Iterable[str]) -> list[str]:
@@ -526,29 +544,31 @@ def _marks(
 def _best(rows: Sequence[tuple[Any, ...]], headers: Sequence[str], chosen: Layout) -> set[tuple[int, int]]:
     """Where the best values of each block stand. Nothing is the best of one, but where a verdict has it for better."""
     n_sections = len(chosen.sections)
+    # Whether they contend stands behind what else is asked for, for those columns that have a best.
+    behind = len(headers) + len(chosen.unknown) + (chosen.n_ranked is not None)
+    contends = iter(range(behind, len(rows[0]) if rows else 0))
     blocks: dict[tuple[Any, ...], list[int]] = {}
     for number, row in enumerate(rows):
         blocks.setdefault(row[:n_sections], []).append(number)
     found = set()
     for place, column in enumerate(chosen.columns, start=n_sections):
-        if column.best is not None:
+        if column.best is not None and rows:
+            contending = next(contends)
             for numbers in blocks.values():
-                values = {number: rows[number][place] for number in numbers}
-                if column.among is not None:
-                    header, verdict = column.among
-                    values = {n: value for n, value in values.items() if rows[n][headers.index(header)] == verdict}
-                is_alone = column.among is not None and len(values) == 1
+                values = {number: rows[number][place] for number in numbers if rows[number][contending]}
+                is_alone = column.alone and len(values) == 1
                 best = set(values) if is_alone else best_of(values, highest=column.best == "highest")
                 found |= {(number, place) for number in best}
     return found
 
 
 def best_of(values: Mapping[Any, Any], *, highest: bool = True) -> set[Any]:
-    """The keys of the best values, all that share the place; none where fewer than two are numbers."""
+    """The keys of the best values, all that share the place; none where fewer than two are finite numbers."""
     numbers = {
         key: value
         for key, value in values.items()
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
+        # An integer is finite, and may be too large for a float to say so.
+        if (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and isfinite(value))
     }
     if len(numbers) < 2:
         return set()

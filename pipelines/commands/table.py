@@ -32,10 +32,11 @@ DESCRIPTION = (
     "Prints the summary table of a published metric (weighted_average, z_score, …): a row for each backbone, split and "
     "collection, a column for each baseline, values as published. With the name of a table or view, prints that. "
     "People are shown 4 decimals in summary tables and 4 significant digits elsewhere, the best in bold, and marks at "
-    "results of groups that are invalid (!), of unknown validity (?) or have scores outside of their range (#); the "
-    "standard result tables laid out, with n.s. where a gain is not significant and 'cannot tell' where no test could "
-    "be. Markdown and LaTeX, which needs the package booktabs, say below the table what marks mean, and the source and "
-    "revision of the numbers. csv, json and parquet are exact and whole; invalid groups in them are told of on stderr."
+    "results of groups that are invalid (!), of unknown validity (?) or have scores or a published mean outside of "
+    "their range (#); the standard result tables laid out, with n.s. where a gain is not significant and 'cannot tell' "
+    "where no test could be. Markdown and LaTeX, which needs the package booktabs, say below the table what marks "
+    "mean, and the source and revision of the numbers. csv, json and parquet are exact and whole; invalid groups in "
+    "them are told of on stderr."
 )
 DIGITS = 4
 DECIMALS = 4
@@ -201,7 +202,7 @@ def summary_table(reader: SnapshotReader, metric: str, filters: dict[str, list[s
     asked for; the order is that of the names, or that of the filter.
     """
     from pipelines.client.summary_values import summary_values
-    from pipelines.commands.standard_tables import best_of, caption, group_marks, meanings
+    from pipelines.commands.standard_tables import best_of, caption, group_marks, meanings, unranked_groups
     from pipelines.load.views import SUMMARY_METRICS
     from pipelines.render import Style
 
@@ -218,7 +219,8 @@ def summary_table(reader: SnapshotReader, metric: str, filters: dict[str, list[s
     of_groups = group_marks(reader)
     cells: dict[tuple[str, str, str, str, str], dict[str, Any]] = {}
     found_marks: dict[tuple[tuple[str, ...], str], str] = {}
-    invalid = set()
+    unranked = unranked_groups(reader, metric)
+    no_best = set()
     for value in values:
         # A group without the metric belongs to every row of its block: there it leaves a gap.
         found = [value.protocol] if value.protocol else sorted(protocols.get(value[:4], ())) or everywhere[:1] or [""]
@@ -227,10 +229,11 @@ def summary_table(reader: SnapshotReader, metric: str, filters: dict[str, list[s
             cells.setdefault(row, {})
             if value.is_published:
                 cells[row][value.baseline] = value.value
-                if mark := of_groups.get((GroupKey(*value[:5]).group_id, value.protocol)):
+                of_group = (GroupKey(*value[:5]).group_id, protocol)
+                if mark := of_groups.get(of_group):
                     found_marks[row, value.baseline] = mark
-                if value.validity == "invalid":
-                    invalid.add((row, value.baseline))
+                if value.validity == "invalid" or of_group in unranked:
+                    no_best.add((row, value.baseline))
     baselines = list(dict.fromkeys(filters.get("baseline") or sorted({value.baseline for value in values})))
     keys = ["experiment", "protocol", "backbone", "split", "collection"]
     shown = [i for i in range(5) if i > 1 or len({row[i] for row in cells}) > 1]
@@ -243,7 +246,7 @@ def summary_table(reader: SnapshotReader, metric: str, filters: dict[str, list[s
     bold = set()
     if metric in SUMMARY_METRICS:
         for number, row in enumerate(sorted(cells)):
-            counted = {name: cells[row].get(name) for name in baselines if (row, name) not in invalid}
+            counted = {name: cells[row].get(name) for name in baselines if (row, name) not in no_best}
             bold |= {(number, len(shown) + baselines.index(name)) for name in best_of(counted)}
     style = Style(
         decimals=DECIMALS,

@@ -15,7 +15,7 @@ FORMATS: tuple[Format, ...] = ("parquet", "csv", "duckdb")
 PROMPTS = "prompts"
 
 #: Views that are no product of their own: one has all responses in it a second time, the others serve other views.
-LEFT_OUT_VIEWS = ("sample_results", "normalized_scores", "group_protocols")
+LEFT_OUT_VIEWS = ("sample_results", "normalized_scores", "group_protocols", "published_means")
 #: The view that a visitor is shown first.
 FIRST = "results"
 

@@ -95,10 +95,10 @@ class VerifyReport:
         parts = [_aligned(rows)]
         if with_faults := [line for line in self.groups if line.failed]:
             group_rows = [("group", "found by")]
-            for group in with_faults[:SHOWN]:
+            for group in _each_check_first(with_faults)[:SHOWN]:
                 found = ", ".join(f"{check} ({count})" for check, count in group.failed.items())
                 group_rows.append((group.group_id, found))
-            parts.append(_aligned(group_rows) + _more(len(with_faults), "groups"))
+            parts.append(_aligned(group_rows) + _more(len(with_faults) - SHOWN, "group"))
         order = {"error": 0, "warning": 1, "info": 2}
         shown: Counter[str] = Counter()
         lines = []
@@ -129,5 +129,16 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> str:
     )
 
 
+def _each_check_first(groups: Sequence[GroupLine]) -> list[GroupLine]:
+    """The groups in their order, but each check's first before any check's second, so that what many groups have does
+    not hide what one has."""
+    seen: Counter[str] = Counter()
+    places = []
+    for group in groups:
+        places.append(min(seen[check] for check in group.failed))
+        seen.update(group.failed.keys())
+    return [groups[i] for i in sorted(range(len(groups)), key=places.__getitem__)]
+
+
 def _more(count: int, what: str) -> str:
-    return f"\n… and {count - SHOWN} more {what} (--json has all)" if count > SHOWN else ""
+    return f"\n… and {count} more {what}{'s' if count > 1 else ''} (--json has all)" if count > 0 else ""

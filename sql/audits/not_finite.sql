@@ -1,4 +1,4 @@
--- not_finite: metrics and scores that are NaN or infinite; every mean leaves them out.
+-- not_finite: metrics and scores of samples that are NaN or infinite; every mean leaves them out.
 -- grain: group, protocol, what
 -- severity: info
 -- message: {n_values} values of {what} are NaN or infinite (protocol {protocol})

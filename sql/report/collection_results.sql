@@ -10,7 +10,8 @@
 -- column rank: Rank by weighted_average among all systems of the collection.
 -- column backbone: The language model that answers.
 -- column baseline: The memory system.
--- column weighted_average: The published mean min-max score over all samples. Compares inside one collection only.
+-- column weighted_average: The published mean min-max score over all samples. Compares inside one collection only. Outside
+--     of 0 to 1, where no such mean can be, it is not ranked.
 -- column z_score: The published mean z over all samples. Compares inside one collection only.
 -- column rating: Bradley-Terry rating; the mean of the collection's pool is 1000.
 -- column rating_low: Lower end of its 95 % interval.
@@ -20,6 +21,7 @@
 -- column validity: Of the group: valid, suspect or invalid; missing (unknown) where there are no responses to judge by.
 -- column n_out_of_scale: Scores outside of their dataset's range; missing where that is known of none. Numbers over
 --     samples take them as they are; whether a published one does is not known.
+-- column n_means_out_of_range: How many of the published average and weighted_average lie outside of 0 to 1.
 -- column excluded: Why the system is not ranked.
 SELECT
     rankings.experiment,
@@ -38,6 +40,7 @@ SELECT
     rankings.rank_high,
     results.validity,
     results.n_out_of_scale,
+    results.n_means_out_of_range,
     rankings.excluded
 FROM collection_rankings{_all} AS rankings
 INNER JOIN results

@@ -13,8 +13,9 @@
 -- column n_invalid: Collections in which the system's group is invalid; its numbers there mean nothing.
 -- column n_unknown: Collections in which the validity of the system's group is unknown: there are no responses to judge
 --     by.
--- column n_out_of_scale: Collections in which scores lie outside of their dataset's range. Numbers over samples take them
---     as they are; whether a published one does is not known.
+-- column n_out_of_scale: Collections in which scores lie outside of their dataset's range, or a published mean of
+--     min-max scores outside of 0 to 1. Numbers over samples take such scores as they are; whether a published one does
+--     is not known.
 -- column rating: Overall Bradley-Terry rating; 100 points are a win rate of 64 %. Of valid groups only, always.
 -- column rating_low: Lower end of its 95 % interval.
 -- column rating_high: Upper end of it.

@@ -11,7 +11,8 @@
 -- column rank: 1 + the number of systems whose weighted_average is higher by more than 1e-9, so that ties share a rank;
 --     over all backbones. NULL where the system is not ranked.
 -- column n_ranked: Number of systems ranked in the collection.
--- column weighted_average: The published mean min-max score; NULL where the system is not ranked.
+-- column weighted_average: The published mean min-max score; NULL where an invalid group is left out, and where none is
+--     published or it is not finite. Outside of 0 to 1, where no such mean can be, it stands here and is not ranked.
 -- column z_score: The published mean z; NULL where the system is not ranked, and where none is published or it is not
 --     finite.
 -- column rating: Bradley-Terry rating from sample-by-sample comparisons, 1000 being the pool's mean; NULL where not
@@ -25,19 +26,19 @@
 -- column rating_pool: What the system was rated against and, where so, why there is no interval; or why it was not
 --     rated.
 -- column excluded: Why the system is not ranked; NULL where it is.
-WITH published AS (
+WITH z_scores AS (
     SELECT
         summary_metrics.group_id,
         summary_metrics.protocol,
-        MAX(summary_metrics.value) FILTER (WHERE summary_metrics.metric = 'weighted_average') AS weighted_average,
-        MAX(summary_metrics.value) FILTER (WHERE summary_metrics.metric = 'z_score') AS z_score
+        MAX(summary_metrics.value) AS z_score
     FROM summary_metrics
+    WHERE summary_metrics.metric = 'z_score'
     GROUP BY
         summary_metrics.group_id,
         summary_metrics.protocol
 ),
 
-systems AS (
+judged AS (
     SELECT
         comparable.experiment,
         comparable.backbone,
@@ -46,16 +47,36 @@ systems AS (
         comparable.baseline,
         comparable.group_id,
         comparable.protocol,
-        published.weighted_average,
-        CASE WHEN ABS(published.z_score) <= 1.7976931348623157e308 THEN published.z_score END AS z_score,
-        comparable.excluded
+        CASE WHEN comparable.excluded IS NULL AND published.is_finite THEN published.value END AS weighted_average,
+        COALESCE(comparable.excluded, published.excluded) AS excluded
     FROM comparable_groups{_all} AS comparable
-    LEFT JOIN published
+    INNER JOIN published_means AS published
         ON
             comparable.group_id = published.group_id
             AND comparable.protocol = published.protocol
-            AND comparable.excluded IS NULL
-            AND ABS(published.weighted_average) <= 1.7976931348623157e308
+            AND published.metric = 'weighted_average'
+),
+
+systems AS (
+    SELECT
+        judged.experiment,
+        judged.backbone,
+        judged.split,
+        judged.collection,
+        judged.baseline,
+        judged.group_id,
+        judged.protocol,
+        judged.weighted_average,
+        -- What ranks are of.
+        CASE WHEN judged.excluded IS NULL THEN judged.weighted_average END AS ranked_value,
+        CASE WHEN ABS(z_scores.z_score) <= 1.7976931348623157e308 THEN z_scores.z_score END AS z_score,
+        judged.excluded
+    FROM judged
+    LEFT JOIN z_scores
+        ON
+            judged.group_id = z_scores.group_id
+            AND judged.protocol = z_scores.protocol
+            AND judged.excluded IS NULL
 ),
 
 better AS (
@@ -68,20 +89,21 @@ better AS (
         systems.group_id,
         systems.protocol,
         systems.weighted_average,
+        systems.ranked_value,
         systems.z_score,
         systems.excluded,
-        COUNT(systems.weighted_average) OVER (
+        COUNT(systems.ranked_value) OVER (
             PARTITION BY systems.experiment, systems.split, systems.collection, systems.protocol
         ) AS n_ranked,
         -- Without a value a system is in a partition of its own kind, so that it is better than nobody.
-        COUNT(systems.weighted_average) OVER (
+        COUNT(systems.ranked_value) OVER (
             PARTITION BY
                 systems.experiment,
                 systems.split,
                 systems.collection,
                 systems.protocol,
-                systems.weighted_average IS NULL
-            ORDER BY systems.weighted_average DESC
+                systems.ranked_value IS NULL
+            ORDER BY systems.ranked_value DESC
             RANGE BETWEEN UNBOUNDED PRECEDING AND CAST(1e-9 AS DOUBLE) PRECEDING
         ) AS n_better
     FROM systems
@@ -95,7 +117,7 @@ SELECT
     better.baseline,
     better.group_id,
     better.protocol,
-    CAST(CASE WHEN better.weighted_average IS NOT NULL THEN better.n_better + 1 END AS BIGINT) AS rank,
+    CAST(CASE WHEN better.ranked_value IS NOT NULL THEN better.n_better + 1 END AS BIGINT) AS rank,
     CAST(better.n_ranked AS BIGINT) AS n_ranked,
     better.weighted_average,
     better.z_score,
@@ -106,10 +128,7 @@ SELECT
     ratings.rank_low,
     ratings.rank_high,
     ratings.pool AS rating_pool,
-    COALESCE(
-        better.excluded,
-        CASE WHEN better.weighted_average IS NULL THEN 'no finite weighted_average is published' END
-    ) AS excluded
+    better.excluded
 FROM better
 LEFT JOIN ratings
     ON

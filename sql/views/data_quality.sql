@@ -1,7 +1,7 @@
 -- data_quality: each check that found something, invalid and suspect groups among them, and how much it found. The rows
 --     themselves are in findings.
 -- grain: check
--- column check: The check that found it.
+-- column check: The check that found it. A reserved word in SQL: write it "check", in double quotes.
 -- column severity: The gravest that it found: error, data is missing or wrong; warning, read with care; info, good to
 --     know.
 -- column n_groups: Groups concerned, as far as findings name them.

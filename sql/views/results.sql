@@ -26,6 +26,8 @@
 -- column n_failed_scores: Number of scores whose generation or judge call failed; NULL where that is known of none.
 -- column n_out_of_scale: Number of scores outside of their dataset's documented range; NULL where that is known of
 --     none. Numbers over samples take them as they are; whether a published one does is not known.
+-- column n_means_out_of_range: How many of average and weighted_average lie outside of 0 to 1, where no mean of min-max
+--     scores can be; see published_means. Nothing is ranked by such a number.
 -- column status: complete, partial, stale (the last good version is shown) or quarantined (there is no good version).
 -- column validity: valid, suspect or invalid; NULL (unknown) where there are no responses to judge by. The numbers of
 --     an invalid group mean nothing.
@@ -43,6 +45,17 @@ WITH published AS (
     GROUP BY
         summary_metrics.group_id,
         summary_metrics.protocol
+),
+
+out_of_range AS (
+    SELECT
+        published_means.group_id,
+        published_means.protocol,
+        COUNT(*) FILTER (WHERE published_means.is_out_of_range) AS n_means
+    FROM published_means
+    GROUP BY
+        published_means.group_id,
+        published_means.protocol
 ),
 
 from_samples AS (
@@ -107,6 +120,7 @@ SELECT
     ) AS failed_share,
     CAST(from_samples.n_failed_scores AS BIGINT) AS n_failed_scores,
     CAST(from_samples.n_out_of_scale AS BIGINT) AS n_out_of_scale,
+    CAST(COALESCE(out_of_range.n_means, 0) AS BIGINT) AS n_means_out_of_range,
     group_protocols.status,
     group_protocols.validity,
     group_protocols.validity_reasons,
@@ -117,6 +131,10 @@ LEFT JOIN published
     ON
         group_protocols.group_id = published.group_id
         AND group_protocols.protocol = published.protocol
+LEFT JOIN out_of_range
+    ON
+        group_protocols.group_id = out_of_range.group_id
+        AND group_protocols.protocol = out_of_range.protocol
 LEFT JOIN from_samples
     ON
         group_protocols.experiment = from_samples.experiment

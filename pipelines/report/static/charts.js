@@ -98,12 +98,15 @@
   }
   const ticks = (room) => Math.max(2, Math.min(6, Math.floor(room / 70)));
 
-  // A cell for each pair of two names, with its number in it. A number that is not there is an outlined dash.
-  mbw.heat = function (name, rows, {x, y, value, kind, label, caption, domain = null, width = null, xs = null, ys = null, why = null, marks = () => ""}) {
-    const known = rows.filter((row) => Number.isFinite(row[value]));
+  // A cell for each pair of two names, with its number in it. A number that is not there is an outlined dash; one that
+  // `colours` leaves out is outlined too, with the reason, and does not stretch the scale.
+  mbw.heat = function (name, rows, {x, y, value, kind, label, caption, domain = null, width = null, xs = null, ys = null, why = null, marks = () => "", colours = () => true}) {
+    const is_coloured = (row) => Number.isFinite(row[value]) && colours(row);
+    const known = rows.filter(is_coloured);
     const [low, high] = domain ?? d3.extent(known, (row) => row[value]);
     const colour = mbw.scale(kind, low ?? 0, high ?? 1);
-    const fill = (row) => (Number.isFinite(row[value]) ? colour(row[value]) : "none");
+    const fill = (row) => (is_coloured(row) ? colour(row[value]) : "none");
+    const shown = (row) => [Number.isFinite(row[value]) ? mbw.number(row[value]) : null, is_coloured(row) ? null : (why && row[why]) || "not published"].filter(Boolean).join(": ");
     ys ??= mbw.distinct(rows.map((row) => ({y: y(row)})), "y");
     xs ??= mbw.distinct(rows.map((row) => ({x: x(row)})), "x");
     const there = new Set(rows.map((row) => JSON.stringify([x(row), y(row)])));
@@ -132,13 +135,13 @@
         marks: [
           Plot.cell(gaps, {x: "0", y: "1", fill: "none", stroke: mbw.colour("line"), rx: 3, inset: 0.5}),
           Plot.text(gaps, {x: "0", y: "1", text: () => "–", fill: "currentColor", title: ([one, other]) => `${other}, ${one}: not published`}),
-          Plot.cell(rows, {x, y, fill, stroke: (row) => (Number.isFinite(row[value]) ? "none" : mbw.colour("line")), rx: 3, inset: 0.5}),
+          Plot.cell(rows, {x, y, fill, stroke: (row) => (is_coloured(row) ? "none" : mbw.colour("line")), rx: 3, inset: 0.5}),
           Plot.text(rows, {
             x,
             y,
             text: (row) => (Number.isFinite(row[value]) ? `${row[value].toFixed(kind === "div" ? 2 : 3)}${marks(row) && ` ${marks(row)}`}` : "–"),
-            fill: (row) => (Number.isFinite(row[value]) ? mbw.ink(colour(row[value])) : "currentColor"),
-            title: (row) => `${y(row)}, ${x(row)}: ${Number.isFinite(row[value]) ? mbw.number(row[value]) : (why && row[why]) || "not published"}${Number.isFinite(row[value]) && marks(row) ? ` (${mbw.meanings(marks(row)).join("; ")})` : ""}`,
+            fill: (row) => (is_coloured(row) ? mbw.ink(colour(row[value])) : "currentColor"),
+            title: (row) => `${y(row)}, ${x(row)}: ${shown(row)}${Number.isFinite(row[value]) && marks(row) ? ` (${mbw.meanings(marks(row)).join("; ")})` : ""}`,
           }),
         ],
       },

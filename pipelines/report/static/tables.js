@@ -11,6 +11,7 @@
     n_invalid: "invalid",
     n_unknown: "validity unknown",
     n_out_of_scale: "out of scale",
+    n_means_out_of_range: "means outside of 0 to 1",
     n_collections: "ranked in",
     mean_weighted_average: "weighted average",
     mean_z_score: "z",

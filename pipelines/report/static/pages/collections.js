@@ -18,17 +18,19 @@
       const gains = mbw.narrow(await mbw.rows(`collection_gains${behind}`), state, scope);
       const z = state.metric === "z_score";
       const known = rows.filter((row) => Number.isFinite(row[state.metric]));
+      // A number that no mean can be is shown, not ranked, and takes no part in the colours.
+      const coloured = known.filter((row) => row.rank !== null);
       const left_out = rows.filter((row) => row.excluded !== null);
       mbw.note(
         "collection_results",
         state.invalid ? "Invalid groups are shown, as published: their numbers mean nothing." : null,
         mbw.explained(known),
-        left_out.length && !state.invalid ? `Left out: ${left_out.map((row) => `${mbw.system(row)} (${row.excluded})`).join("; ")}.` : null,
+        left_out.length ? `Left out: ${left_out.map((row) => `${mbw.system(row)} (${row.excluded})`).join("; ")}.` : null,
       );
-      const [low, high] = d3.extent(known, (row) => row[state.metric]);
+      const [low, high] = d3.extent(coloured, (row) => row[state.metric]);
       mbw.charts(
         "collection_results",
-        known.length
+        coloured.length
           ? mbw.legend(
               z
                 ? [
@@ -49,6 +51,7 @@
               value: state.metric,
               kind: z ? "div" : "seq",
               why: "excluded",
+              colours: (row) => row.rank !== null,
               marks: mbw.marks,
               label: `${METRICS[state.metric]} of each memory system with each backbone in ${state.collection}`,
               caption: `${state.collection}: ${METRICS[state.metric]}`,

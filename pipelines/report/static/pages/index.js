@@ -42,7 +42,7 @@
         first.map((row) => mbw.system(row)).join(", "),
         `Weighted average ${mbw.number(mean)}${marks && ` ${marks}`}; ${count(ranked, "system")} ranked.`,
         ...first.map((row) => (row.n_unknown ? `? The validity${of(row)} is unknown in ${count(row.n_unknown, "collection")}: nothing is published there to judge by.` : null)),
-        ...first.map((row) => (row.n_out_of_scale ? `# In ${count(row.n_out_of_scale, "collection")}, scores${of(row)} lie outside of their dataset's range: ${mbw.out_of_scale}.` : null)),
+        ...first.map((row) => (row.n_out_of_scale ? `# In ${count(row.n_out_of_scale, "collection")}, scores${of(row)} lie outside of their dataset's range (${mbw.out_of_scale}), or a published mean is outside of 0 to 1.` : null)),
         rating === null
           ? `No rating: ${(pool ?? "there is nothing to compare").replace(/^not rated: /, "")}.`
           : low === null
@@ -205,7 +205,8 @@
       );
       mbw.drawTable("overview_gains", helped, {hide: scope});
       const warned = mbw.table("overview_validity").rows;
-      const {n_unknown: unknown, n_groups: groups} = row;
+      const groups = row.n_groups;
+      const unknown = row.n_unknown - warned.filter((row) => row.validity === null).length;
       mbw.note("overview_validity", unknown ? `Of ${mbw.plural(groups, "group")}, ${unknown.toLocaleString("en-US")} ${unknown === 1 ? "is" : "are"} neither valid nor warned of: no samples are published to judge by. The table of coverage marks them as unknown.` : null);
       mbw.charts("overview_validity", warned.length ? null : mbw.empty(unknown === groups ? "No group can be judged." : "Every group that can be judged is valid."));
       mbw.drawTable("overview_validity", warned, {hide: mbw.distinct(coverage(), "experiment").length > 1 ? [] : ["experiment"], open: warned.length > 0, wide: ["validity_reasons"]});

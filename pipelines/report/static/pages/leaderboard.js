@@ -22,8 +22,8 @@
       const bare = rated.filter((row) => row.rating_low === null);
       mbw.note(
         "leaderboard_systems",
-        state.invalid ? "Invalid groups are in the means and ranks, as published: their numbers mean nothing. Ratings are of valid groups only." : null,
-        missing ? `${mbw.plural(missing, "system is", "systems are")} not ranked, because a collection is missing or invalid; the column “missing collections” says which.` : null,
+        state.invalid ? "Invalid groups are in the means and ranks, as far as their numbers can be ranked: they mean nothing. Ratings are of valid groups only." : null,
+        missing ? `${mbw.plural(missing, "system is", "systems are")} not ranked, because a collection is missing, invalid or without a mean to rank by; the column “missing collections” says which.` : null,
         unknown.length ? `Of ${mbw.plural(unknown.length, "system")} the validity is unknown in a collection or more: nothing is published there to judge by, so the numbers are not known to be good. ${unknown.some((row) => row.rating !== null) ? "They have a ring for a dot, and the" : "The"} column “validity unknown” counts the collections.` : null,
         mbw.explained(rows.filter((row) => row.mean_weighted_average !== null || row.rating !== null), state.invalid ? "" : "!"),
         bare.length ? `A dot without a line is a rating without an interval, so which ranks it leaves open cannot be told: ${mbw.distinct(bare, "rating_pool").join("; ")}.` : null,
@@ -46,7 +46,7 @@
                 domain: ends,
                 axis: bare.length === rated.length ? "rating" : "rating, with its 95 % interval",
                 label: `Ratings of ${mbw.plural(rated.length, "system")} in the split ${state.split}, highest first`,
-                title: (row) => `${mbw.long_system(row)}\nrating ${mbw.number(row.rating)} (${mbw.range(row.rating_low, row.rating_high)})\nranks left open: ${row.rank_low === null ? "cannot tell" : `${row.rank_low} to ${row.rank_high}`}${row.n_unknown ? `\nvalidity unknown in ${mbw.plural(row.n_unknown, "collection")}` : ""}${row.n_out_of_scale ? `\nscores out of scale in ${mbw.plural(row.n_out_of_scale, "collection")}` : ""}`,
+                title: (row) => `${mbw.long_system(row)}\nrating ${mbw.number(row.rating)} (${mbw.range(row.rating_low, row.rating_high)})\nranks left open: ${row.rank_low === null ? "cannot tell" : `${row.rank_low} to ${row.rank_high}`}${row.n_unknown ? `\nvalidity unknown in ${mbw.plural(row.n_unknown, "collection")}` : ""}${row.n_out_of_scale ? `\nscores or means out of range in ${mbw.plural(row.n_out_of_scale, "collection")}` : ""}`,
               }),
             ]
           : [mbw.empty(rows.length ? `No system is rated: ${why(rows[0].rating_pool)}.` : "No system was scored.")]),
