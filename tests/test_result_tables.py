@@ -24,7 +24,8 @@ from scipy import stats
 
 from pipelines.archive.groups import GroupKey
 from pipelines.cli import main
-from pipelines.commands.standard_tables import LAYOUTS, _best, layout
+from pipelines.commands.layouts import LAYOUTS, layout
+from pipelines.commands.standard_tables import _best
 from pipelines.load import statistics
 from pipelines.load.database import fill_table
 from pipelines.load.partitions import read_single

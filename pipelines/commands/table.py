@@ -58,7 +58,8 @@ def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(args: argparse.Namespace) -> int:
     from pipelines.client.catalog import relations, selection, unknown
     from pipelines.client.reader import SnapshotReader
-    from pipelines.commands.standard_tables import caption, layout, standard_table
+    from pipelines.commands.layouts import layout
+    from pipelines.commands.standard_tables import caption, standard_table
     from pipelines.load.views import SUMMARY_METRICS
     from pipelines.render import Style
 
@@ -113,7 +114,7 @@ def _with_origin(
     reader: SnapshotReader, name: str, filters: dict[str, list[str]], result: Result, people: bool
 ) -> Result:
     """The result, with what has to be said of where its numbers are from."""
-    from pipelines.commands.standard_tables import n_invalid_groups, told_of_invalid
+    from pipelines.commands.marks import n_invalid_groups, told_of_invalid
 
     info = reader.snapshot.info
     warning = GENERATED if info.source == SAMPLE else ""
@@ -202,7 +203,8 @@ def summary_table(reader: SnapshotReader, metric: str, filters: dict[str, list[s
     asked for; the order is that of the names, or that of the filter.
     """
     from pipelines.client.summary_values import summary_values
-    from pipelines.commands.standard_tables import best_of, caption, group_marks, meanings, unranked_groups
+    from pipelines.commands.marks import best_of, group_marks, meanings, unranked_groups
+    from pipelines.commands.standard_tables import caption
     from pipelines.load.views import SUMMARY_METRICS
     from pipelines.render import Style
 
