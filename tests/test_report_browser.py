@@ -409,7 +409,9 @@ def test_numbers_with_scores_out_of_scale_are_marked(browser: Browser, tmp_path:
     build(archive.root, tmp_path / "w")
     one = Opened(browser, write_report(tmp_path / "w").path)
     unknown = "numbers over samples take them as they are, and whether a published one does is not known"
-    meaning = f"“#”: some scores lie outside of their dataset's range: {unknown}"
+    meaning = (
+        f"“#”: some scores lie outside of their dataset's range ({unknown}), or a published mean of min-max scores"
+    )
     page = one.go("leaderboard")
     assert one.cells("leaderboard_systems", "mean_weighted_average") == ["0.700 #", "0.400"]
     assert [cell[-1] == "#" for cell in one.cells("leaderboard_systems", "rating")] == [True, False]
