@@ -26,7 +26,7 @@ from schemas.model import DUCKDB_TYPES, KEYS, Column, Table
 STORAGE_VERSION = "v1.2.0"
 #: MB that DuckDB may take; the larger ones are tried where the smaller did not do. One text is held in one piece, so
 #: that prompts or responses of megabytes need more than any that were published.
-MEMORY_LIMITS = (400, 1600, 6400)
+MEMORY_LIMITS = (256, 1600, 6400)
 THREADS = 2
 #: The name of the attached database.
 CATALOG = "memorybench"
