@@ -26,6 +26,7 @@ from pipelines.findings import Finding
 from pipelines.load import assembly
 from pipelines.load.group_loader import LoadedGroup, LoadTask
 from pipelines.load.lock import warehouse_lock
+from pipelines.load.presence import incomplete_groups
 from pipelines.load.signatures import SignatureCache
 from pipelines.load.snapshots import DATABASE, FORMAT, PARQUET, Snapshot, SnapshotInfo, Warehouse
 from pipelines.load.workers import load_groups
@@ -181,7 +182,7 @@ class RefreshRun:
             previous = None  # made by another version of this program: nothing of it can be carried over
         rows = assembly.result_group_rows(previous.parquet) if previous else {}
         everything = self.options.full and not self.options.select
-        incomplete = _incomplete_groups(previous) if previous and not everything else set()
+        incomplete = incomplete_groups(previous) if previous and not everything else set()
         listing = self.source.list_groups()
         if not listing.groups:
             reasons = "; ".join(finding.message for finding in listing.findings[:3])
@@ -381,20 +382,6 @@ class RefreshRun:
         if self._assembly is None:
             raise RuntimeError("call assemble() first")
         return self._assembly
-
-
-def _incomplete_groups(snapshot: Snapshot) -> set[str]:
-    """The groups of which Parquet files are missing."""
-    import duckdb
-
-    from pipelines.load.database import opened_database
-    from pipelines.load.presence import missing_files
-
-    try:
-        with opened_database(snapshot.database, read_only=True) as connection:
-            return {group_id for group_id, _ in missing_files(connection, snapshot.parquet)}
-    except (OSError, duckdb.Error) as error:
-        raise WarehouseError(f"{snapshot.database} cannot be opened: {error}. Build it again with --full.") from error
 
 
 def _preload() -> None:

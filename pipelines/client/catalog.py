@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from pipelines.client.reader import CATALOG, SnapshotReader
+from pipelines.client.reader import SnapshotReader
 from pipelines.errors import UsageError
+from pipelines.load.connection import CATALOG
 from pipelines.load.views import quoted
 from schemas import TABLES
 

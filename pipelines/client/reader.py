@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakSet
 
 from pipelines.errors import WarehouseError
+from pipelines.load.connection import CATALOG, spill_folder
 from pipelines.load.snapshots import FORMAT, KEPT_SNAPSHOTS, PARQUET, Warehouse
 from pipelines.load.views import literal
 from schemas import TABLES
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 #: What a query takes for its `?`, or its `$name`.
 Parameters = Sequence[Any] | Mapping[str, Any]
 
-CATALOG = "memorybench"
 _PROMPTS = "prompts"
 _MENTIONS_PROMPTS = re.compile(rf"\b{_PROMPTS}\b", re.IGNORECASE)
 #: Sessions that somebody may still wait for.
@@ -70,7 +69,7 @@ class SnapshotReader:
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             "python_enable_replacements": False,
-            "temp_directory": str(Path(gettempdir()) / f"memorybench-warehouse-{os.getpid()}"),
+            "temp_directory": str(spill_folder()),
         }
         self._connection = duckdb.connect(config=config)
         try:
@@ -189,13 +188,11 @@ class SnapshotReader:
         self.require_snapshot()  # files that are missing because the snapshot is gone are another matter
         session = self._connection.cursor()
         session.execute(f"USE {CATALOG}")
-        for table in tables:
-            for _, path in missing_files(session, self.snapshot.parquet, [table]):
-                if partition_path in (None, path.parent.relative_to(self.snapshot.parquet / table).as_posix()):
-                    raise WarehouseError(
-                        f"{path} is missing: someone has deleted it. The next build from {self.snapshot.info.source} "
-                        "loads its group again."
-                    )
+        for _, path in missing_files(session, self.snapshot.parquet, tables, partition_path):
+            raise WarehouseError(
+                f"{path} is missing: someone has deleted it. The next build from {self.snapshot.info.source} loads its "
+                "group again."
+            )
 
     def require_snapshot(self) -> None:
         """Check that the snapshot is still there.

@@ -246,7 +246,7 @@ def _not_found(text: str, found: Sequence[str], known: Sequence[str], root: Path
 
 def compare(old: Side, new: Side) -> list[tuple[Any, ...]]:
     """A row of COLUMNS for each number that moved: by kind of change, then by group."""
-    from pipelines.load.database import connect
+    from pipelines.load.connection import connect
 
     shown = ", ".join(f"coalesce(new.{name}, old.{name}) AS {name}" for name in (*KEYS, "protocol", "dataset_group"))
     with connect() as connection:

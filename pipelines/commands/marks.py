@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 #: Values that differ by no more than this are equally good.
 _TIE = 1e-9
 #: The views that are the summary table of a metric.
-_SUMMARY_TABLE = "summary_table_"
+SUMMARY_TABLE = "summary_table_"
 #: What follows a number that must not be taken at face value, and why.
 INVALID, UNKNOWN, OUT_OF_SCALE = "!", "?", "#"
 _MEANINGS = {
@@ -68,8 +68,8 @@ def n_invalid_groups(reader: SnapshotReader, name: str, filters: Mapping[str, Se
     from pipelines.load.views import quoted
 
     is_relation = any(relation.name == name for relation in relations(reader))
-    if not is_relation or name.startswith(_SUMMARY_TABLE):
-        values = summary_values(reader, name.removeprefix(_SUMMARY_TABLE) if is_relation else name)
+    if not is_relation or name.startswith(SUMMARY_TABLE):
+        values = summary_values(reader, name.removeprefix(SUMMARY_TABLE) if is_relation else name)
         found = {
             value[:5]
             for value in values

@@ -59,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
     from pipelines.client.catalog import relations, selection, unknown
     from pipelines.client.reader import SnapshotReader
     from pipelines.commands.layouts import layout
+    from pipelines.commands.marks import SUMMARY_TABLE
     from pipelines.commands.standard_tables import caption, standard_table
     from pipelines.load.views import SUMMARY_METRICS
     from pipelines.render import Style
@@ -93,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
                 caption=caption(args.name, filters),
                 legend=_legend_of_validity(reader, query, parameters) if people else (),
             )
-            if people and kind == "view" and args.name.startswith("summary_table_"):
+            if people and kind == "view" and args.name.startswith(SUMMARY_TABLE):
                 style = replace(style, legend=_legend_of_gaps(reader.rows(query, parameters)))
             # Tables are stored in order; views have none, and their first columns are their grain.
             query += " ORDER BY ALL" if kind == "view" else ""

@@ -11,11 +11,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import gettempdir
 
 import duckdb
 
 from pipelines.errors import WarehouseError
+from pipelines.load.connection import CATALOG, MEMORY_LIMITS, connect
 from pipelines.load.history import PUBLISHED_HISTORY, HistoryUpdate, write_history
 from pipelines.load.partitions import PART
 from pipelines.load.statistics import STATISTICS, write_statistics
@@ -24,39 +24,6 @@ from schemas import TABLES
 from schemas.model import DUCKDB_TYPES, KEYS, Column, Table
 
 STORAGE_VERSION = "v1.2.0"
-#: MB that DuckDB may take; the larger ones are tried where the smaller did not do. One text is held in one piece, so
-#: that prompts or responses of megabytes need more than any that were published.
-MEMORY_LIMITS = (256, 1600, 6400)
-THREADS = 2
-#: The name of the attached database.
-CATALOG = "memorybench"
-
-
-def connect(spill: Path | None = None, memory_limit: int = MEMORY_LIMITS[0]) -> duckdb.DuckDBPyConnection:
-    """A connection to an empty in-memory database that never reaches for the network. What does not fit into memory
-    goes to `spill`, a folder that is made when it is needed (None: one of this process among the temporary files).
-    `memory_limit` is in MB."""
-    config: dict[str, str | bool | int | float | list[str]] = {
-        "memory_limit": f"{memory_limit}MB",
-        "temp_directory": str(spill or Path(gettempdir()) / f"memorybench-warehouse-{os.getpid()}"),
-        "threads": THREADS,
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-        "preserve_insertion_order": True,
-    }
-    return duckdb.connect(config=config)
-
-
-@contextmanager
-def opened_database(path: Path, *, read_only: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection whose default database is the file; what is made in passing stays in memory."""
-    mode = " (READ_ONLY)" if read_only else ""
-    with connect(None if read_only else path.with_suffix(".tmp")) as connection:
-        connection.execute(f"ATTACH {literal(str(path))} AS {CATALOG}{mode}")
-        connection.execute(f"USE {CATALOG}")
-        yield connection
-        connection.execute("USE memory")
-        connection.execute(f"DETACH {CATALOG}")
 
 
 @contextmanager

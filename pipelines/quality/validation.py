@@ -20,7 +20,7 @@ from pipelines.archive.json_reader import dumps
 from pipelines.errors import PublicationBlocked
 from pipelines.findings import Finding, Stage
 from pipelines.load.assembly import sorted_findings, write_findings
-from pipelines.load.database import CATALOG, opened_database
+from pipelines.load.connection import CATALOG, opened_database
 from pipelines.load.partitions import PART, read_single
 from pipelines.load.snapshots import DATABASE, PARQUET, QUALITY
 from pipelines.load.views import quoted
