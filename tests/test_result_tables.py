@@ -966,12 +966,9 @@ class TestTableCommand:
         (contends,) = (column.contends for column in chosen.columns if column.best is not None)
         with duckdb.connect() as connection:
             query = f"SELECT {contends} FROM (SELECT ? AS on_these_datasets)"
-            asked = [connection.execute(query, [verdict]).fetchone() or () for _, _, verdict in gains]
-        behind = (None,) * len(chosen.unknown)
-        rows = [
-            (*(row.get(header) for header in headers), *behind, *found) for row, found in zip(given, asked, strict=True)
-        ]
-        assert _best(rows, headers, chosen) == {(2, headers.index("gain")), (6, headers.index("gain"))}
+            asked = [(connection.execute(query, [verdict]).fetchone() or ())[0] for _, _, verdict in gains]
+        rows = [tuple(row.get(header) for header in headers) for row in given]
+        assert _best(rows, chosen, {contends: asked}) == {(2, headers.index("gain")), (6, headers.index("gain"))}
 
     def test_each_question_of_a_gain_has_a_line_of_its_own_and_each_reason_one(
         self, built: Path, capsys: pytest.CaptureFixture[str]

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 DIGITS = 4
 
+#: What is known of the rows beside their columns, by its SQL: a value for each row.
+Told = Mapping[str, Sequence[Any]]
+
 
 def standard_table(reader: SnapshotReader, name: str, chosen: Layout, filters: Mapping[str, Sequence[str]]) -> Result:
     """The rows of a view laid out; experiment and protocol are headings where there is more than one of them."""
@@ -23,20 +26,16 @@ def standard_table(reader: SnapshotReader, name: str, chosen: Layout, filters: M
     from pipelines.render import Style
 
     n_sections = len(chosen.sections)
-    contends = [column.contends for column in chosen.columns if column.best is not None]
-    select = ", ".join([*chosen.sections, *(column.sql for column in chosen.columns)])
-    select += "".join(f", {unknown.why}" for unknown in chosen.unknown)
-    if chosen.n_ranked is not None:
-        select += f", {chosen.n_ranked}"
-    select += "".join(f", {sql}" for sql in contends)
-    if chosen.marked:
-        select += f", protocol, {chosen.groups}"
+    headers = [*chosen.sections, *(column.header for column in chosen.columns)]
+    behind = _behind(chosen)
+    select = ", ".join([*chosen.sections, *(column.sql for column in chosen.columns), *behind])
     query, parameters = selection(reader, name, filters)
     order = ", ".join([*chosen.sections, chosen.order])
-    rows = reader.rows(f"SELECT {select} FROM ({query}) AS shown ORDER BY {order}", parameters)
-    headers = [*chosen.sections, *(column.header for column in chosen.columns)]
-    marks = _marks(reader, rows, headers, chosen)
-    bold = _best(rows, headers, chosen)
+    found = reader.rows(f"SELECT {select} FROM ({query}) AS shown ORDER BY {order}", parameters)
+    rows = [row[: len(headers)] for row in found]
+    told = {sql: [row[place] for row in found] for place, sql in enumerate(behind, start=len(headers))}
+    marks = _marks(reader, rows, headers, chosen, told)
+    bold = _best(rows, chosen, told)
     reasons = {place for place, column in enumerate(chosen.columns, start=n_sections) if column.reasons}
     kept = []
     for place in range(len(headers)):
@@ -61,13 +60,24 @@ def standard_table(reader: SnapshotReader, name: str, chosen: Layout, filters: M
         bold_means=chosen.bold_means,
         legend=[
             *_legend(rows, headers, chosen),
-            *_among(rows, headers, chosen),
-            *_unknown(rows, headers, name, chosen),
+            *_among(rows, headers, chosen, told),
+            *_unknown(rows, headers, name, chosen, told),
             *meanings(marks.values()),
         ],
         nothing=_nothing(rows, headers, name, chosen),
     )
     return Result([headers[place] for place in kept], [tuple(row[place] for place in kept) for row in rows], style)
+
+
+def _behind(chosen: Layout) -> list[str]:
+    """The SQL of what is asked for of each row beside its columns, each once."""
+    asked = [unknown.why for unknown in chosen.unknown]
+    asked += [column.contends for column in chosen.columns if column.best is not None]
+    if chosen.n_ranked is not None:
+        asked.append(chosen.n_ranked)
+    if chosen.marked and chosen.groups is not None:
+        asked += ["protocol", chosen.groups]
+    return list(dict.fromkeys(asked))
 
 
 def _legend(rows: Sequence[tuple[Any, ...]], headers: Sequence[str], chosen: Layout) -> list[str]:
@@ -95,13 +105,15 @@ def _nothing(rows: Sequence[tuple[Any, ...]], headers: Sequence[str], name: str,
     return f"{chosen.figure.nothing}: {_reasons([row[of_reasons] or chosen.figure.why for row in rows], name)}"
 
 
-def _unknown(rows: Sequence[tuple[Any, ...]], headers: Sequence[str], name: str, chosen: Layout) -> list[str]:
+def _unknown(
+    rows: Sequence[tuple[Any, ...]], headers: Sequence[str], name: str, chosen: Layout, told: Told
+) -> list[str]:
     """Why columns are empty, where they are so in every row."""
-    found = []
-    for place, unknown in enumerate(chosen.unknown, start=len(headers)):
-        if rows and all(row[headers.index(header)] is None for header in unknown.headers for row in rows):
-            found.append(f"no {', '.join(unknown.headers)}: {_reasons([row[place] for row in rows], name)}")
-    return found
+    return [
+        f"no {', '.join(unknown.headers)}: {_reasons(told[unknown.why], name)}"
+        for unknown in chosen.unknown
+        if rows and all(row[headers.index(header)] is None for header in unknown.headers for row in rows)
+    ]
 
 
 def _reasons(reasons: Sequence[str], name: str) -> str:
@@ -114,19 +126,18 @@ def _reasons(reasons: Sequence[str], name: str) -> str:
     return f"{named}{f', and for {more:,} other reasons: mbw table {name} --format csv' if more > 0 else ''}"
 
 
-def _among(rows: Sequence[tuple[Any, ...]], headers: Sequence[str], chosen: Layout) -> list[str]:
+def _among(rows: Sequence[tuple[Any, ...]], headers: Sequence[str], chosen: Layout, told: Told) -> list[str]:
     """Among how many systems the ranks are, where a filter left some of them out."""
     if chosen.n_ranked is None:
         return []
-    place = len(headers) + len(chosen.unknown)
     rank = headers.index("rank")
     shown: Counter[tuple[Any, ...]] = Counter()
     ranked: dict[tuple[Any, ...], int] = {}
-    for row in rows:
+    for row, n_ranked in zip(rows, told[chosen.n_ranked], strict=True):
         if row[rank] is not None:
             block = row[: len(chosen.sections)]
             shown[block] += 1
-            ranked[block] = row[place]
+            ranked[block] = n_ranked
     if all(shown[block] == n for block, n in ranked.items()):
         return []
     least, most = min(ranked.values()), max(ranked.values())
@@ -141,36 +152,32 @@ def caption(text: str, filters: Mapping[str, Sequence[str]]) -> str:
 
 
 def _marks(
-    reader: SnapshotReader, rows: Sequence[tuple[Any, ...]], headers: Sequence[str], chosen: Layout
+    reader: SnapshotReader, rows: Sequence[tuple[Any, ...]], headers: Sequence[str], chosen: Layout, told: Told
 ) -> dict[tuple[int, int], str]:
     """The marks of all groups that a number is made of, behind the number."""
-    if not chosen.marked:
+    if not chosen.marked or chosen.groups is None:
         return {}
     of_groups = group_marks(reader)
     places = [headers.index(header) for header in chosen.marked]
     found: dict[tuple[int, int], str] = {}
-    for number, row in enumerate(rows):
-        protocol, groups = row[-2:]
+    for number, (row, protocol, groups) in enumerate(zip(rows, told["protocol"], told[chosen.groups], strict=True)):
         mark = together(of_groups.get((group_id, protocol), "") for group_id in groups or ())
         found |= {(number, place): mark for place in places if mark and row[place] is not None}
     return found
 
 
-def _best(rows: Sequence[tuple[Any, ...]], headers: Sequence[str], chosen: Layout) -> set[tuple[int, int]]:
+def _best(rows: Sequence[tuple[Any, ...]], chosen: Layout, told: Told) -> set[tuple[int, int]]:
     """Where the best values of each block stand. Nothing is the best of one, but where a verdict has it for better."""
     n_sections = len(chosen.sections)
-    # Whether they contend stands behind what else is asked for, for those columns that have a best.
-    behind = len(headers) + len(chosen.unknown) + (chosen.n_ranked is not None)
-    contends = iter(range(behind, len(rows[0]) if rows else 0))
     blocks: dict[tuple[Any, ...], list[int]] = {}
     for number, row in enumerate(rows):
         blocks.setdefault(row[:n_sections], []).append(number)
     found = set()
     for place, column in enumerate(chosen.columns, start=n_sections):
-        if column.best is not None and rows:
-            contending = next(contends)
+        if column.best is not None:
+            contends = told[column.contends]
             for numbers in blocks.values():
-                values = {number: rows[number][place] for number in numbers if rows[number][contending]}
+                values = {number: rows[number][place] for number in numbers if contends[number]}
                 is_alone = column.alone and len(values) == 1
                 best = set(values) if is_alone else best_of(values, highest=column.best == "highest")
                 found |= {(number, place) for number in best}
