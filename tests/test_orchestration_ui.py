@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -21,6 +19,7 @@ import yaml
 
 from pipelines.cli import main
 from pipelines.orchestration.instance import instance_config, prepare_home
+from tests.browsers import chromium, opened_browser
 from tests.conftest import ROOT
 from tests.handmade import A_MEM, MEM0, WO_MEMORY, HandmadeArchive, folder, group_id
 
@@ -182,9 +181,8 @@ def test_a_run_launched_in_the_ui_succeeds_and_shows_the_bad_group(ui: Ui, tmp_p
     assert checks["expectations"]["evaluation"]["success"]
     assert (tmp_path / "w" / "memorybench.duckdb").exists()
     assert (tmp_path / "w" / ".dagster" / "storage").is_dir()
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is not None:
-        look_at(ui, chromium, tmp_path)
+    if chromium() is not None:
+        look_at(ui, tmp_path)
     children = _below(ui.process.pid)
     assert children
     ui.process.send_signal(signal.SIGINT)
@@ -193,7 +191,7 @@ def test_a_run_launched_in_the_ui_succeeds_and_shows_the_bad_group(ui: Ui, tmp_p
     while left := [pid for pid in children if _is_alive(pid)]:
         assert time.monotonic() < end, left
         time.sleep(0.1)
-    if chromium is None:
+    if chromium() is None:
         pytest.skip("no Chromium to look at the pages; everything before was checked")
 
 
@@ -222,19 +220,16 @@ def _below(pid: int) -> list[int]:
     return found
 
 
-def look_at(ui: Ui, chromium: str, tmp_path: Path) -> None:
-    """Open the asset graph and a group's checks in a browser, which has to draw more than an empty page."""
-    shots = Path(os.environ.get("MBW_SCREENSHOTS") or tmp_path)
-    command = [chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-    command += ["--hide-scrollbars", "--window-size=2200,1400", "--virtual-time-budget=30000"]
-    command += [f"--user-data-dir={tmp_path / 'chromium'}"]
-    pages = {"graph": f"{ui.address}/asset-groups", "checks": f"{ui.address}/assets/result_group?view=checks"}
-    for name, page in pages.items():
-        picture = shots / f"{name}.png"
-        for _ in range(3):  # on a busy machine its virtual time may stand still for ever
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                subprocess.run(
-                    [*command, f"--screenshot={picture}", page], capture_output=True, timeout=90, check=False
-                )
-                break
-        assert picture.exists() and picture.stat().st_size > 20_000, name
+def look_at(ui: Ui, downloads: Path) -> None:
+    """The lineage and a group's checks, as a browser draws them."""
+    shown = {
+        "/asset-groups": ["archive", "tables", "database", "views", "report"],
+        "/assets/result_group?view=lineage": ["manifest", "predictions"],
+        "/assets/result_group?view=checks": ["input_contract", "validity"],
+    }
+    with opened_browser(downloads) as browser:
+        page = browser.new_page(viewport={"width": 2200, "height": 1400})
+        for path, texts in shown.items():
+            page.goto(f"{ui.address}{path}", timeout=RUNNING * 1000)
+            for text in texts:
+                page.get_by_text(text, exact=True).first.wait_for(timeout=RUNNING * 1000)

@@ -8,7 +8,6 @@ import io
 import math
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ import pytest
 from pipelines.archive.sample import write_sample
 from pipelines.report.pages import PAGES
 from pipelines.report.site import write_report
+from tests.browsers import opened_browser
 from tests.built import warehouse_of
 from tests.conftest import ROOT
 from tests.handmade import A_MEM, HandmadeArchive, build, group_files
@@ -38,17 +38,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.full
 
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-]
 PACKAGES = ROOT / "tests" / "browser" / "node_modules"
 NAMES = [page.name for page in PAGES]
 DESKTOP = {"width": 1280, "height": 900}
@@ -57,17 +46,8 @@ PHONE = {"width": 390, "height": 844}
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
-        pytest.skip("no Chromium; .ci/install-services installs one")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        opened = driver.chromium.launch(
-            executable_path=chromium, args=FLAGS, downloads_path=str(tmp_path_factory.mktemp("downloads"))
-        )
+    with opened_browser(tmp_path_factory.mktemp("downloads")) as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
