@@ -1,17 +1,21 @@
-"""Loads groups in worker processes of this machine."""
+"""Worker processes of this machine, and the loading of groups in them."""
 
 from __future__ import annotations
 
 import os
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import forkserver, get_context, parent_process, resource_tracker
+from multiprocessing import get_context, parent_process, resource_tracker
+from typing import TypeVar
 
 from pipelines.errors import MemoryBenchWarehouseError
 from pipelines.load.group_loader import LoadedGroup, LoadTask, load_group
+
+_Task = TypeVar("_Task")
+_Result = TypeVar("_Result")
 
 #: Below this many bytes a pool of processes costs more than it saves.
 IN_PROCESS_BYTES = 2 << 20
@@ -30,43 +34,59 @@ def load_groups(tasks: Iterable[LoadTask], workers: int, n_bytes: int) -> Iterat
 
 
 def _load_in_processes(tasks: Iterable[LoadTask], workers: int) -> Iterator[LoadedGroup]:
-    """Load in worker processes; a group starts as soon as its files are here, and a few wait in line at most.
-
-    The workers come from a fork server: forking this process would copy its threads' locks.
-    """
-    context = get_context("forkserver")
-    context.set_forkserver_preload(["pipelines.load.group_loader"])
-    # Ctrl-C reaches every process of a terminal; this one alone ends the build. The server inherits the blocked signal.
-    # The resource tracker, which the server starts first where it does not run yet, would unblock it again.
-    resource_tracker.ensure_running()
-    unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    forkserver.ensure_running()
-    signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_end_with_parent)
+    """Load in worker processes; a group starts as soon as its files are here, and a few wait in line at most."""
     waiting: set[Future[LoadedGroup]] = set()
     try:
-        # The workers are started by a thread, which Ctrl-C does not reach: a pool that is half started cannot be ended.
-        with ThreadPoolExecutor(1) as starter:
-            starter.submit(pool.submit, os.getpid).result()
-        for task in tasks:
-            waiting.add(pool.submit(load_group, task))
-            if len(waiting) >= 2 * workers:
+        with WorkerPool(workers) as pool:
+            for task in tasks:
+                waiting.add(pool.submit(load_group, task))
+                if len(waiting) >= 2 * workers:
+                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                    yield from (future.result() for future in done)
+            while waiting:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
-        while waiting:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            yield from (future.result() for future in done)
     except BrokenProcessPool as error:
         raise MemoryBenchWarehouseError(
             "A worker process died, perhaps for lack of memory. Nothing was published; run the build again, with a "
             "smaller --jobs if it happens again."
         ) from error
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+
+
+class WorkerPool:
+    """Up to `workers` processes that Ctrl-C does not reach and that end with this one, or with the `with` statement.
+
+    They are started anew rather than forked, which would copy this process with its threads' locks, and not by a fork
+    server, which starts them no sooner and stays, with 50 MB, until this process ends.
+    """
+
+    def __init__(self, workers: int) -> None:
+        # Ctrl-C reaches every process of a terminal; this one alone ends the work. The workers are started by a thread
+        # that blocks the signal, which they inherit, and which it does not leave with a worker that is half started.
+        # The resource tracker, which the first worker would start, would unblock it again.
+        resource_tracker.ensure_running()
+        self._pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_end_with_parent)
+        self._starter = ThreadPoolExecutor(1, initializer=_block_interrupts)
+
+    def submit(self, work: Callable[[_Task], _Result], task: _Task) -> Future[_Result]:
+        """Have a worker do it, as soon as one is free."""
+        return self._starter.submit(self._pool.submit, work, task).result()
+
+    def __enter__(self) -> WorkerPool:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._starter.shutdown()
+        self._pool.shutdown(cancel_futures=True)
+
+
+def _block_interrupts() -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
 
 
 def _end_with_parent() -> None:
-    """Have this worker process die with the build: one that lived on would write into the next build's folder."""
+    """Have this worker process die with the one that started it: a worker of a build that lived on would write into the
+    next build's folder."""
     parent = parent_process()
     assert parent is not None
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +21,7 @@ from pipelines.archive.json_equality import same_json
 from pipelines.archive.json_reader import dumps, loads
 from pipelines.errors import BadRecord
 from pipelines.load.partitions import read_partition
+from pipelines.load.workers import WorkerPool
 from pipelines.normalize.restore import restore_file
 from schemas import TABLES
 from schemas.model import KEYS
@@ -56,9 +55,9 @@ def check_groups(tasks: Iterable[GroupTask], jobs: int) -> Iterator[list[FileOut
     if jobs <= 1 or len(tasks) <= 1:
         yield from map(check_group, tasks)
         return
-    # From a fork server: forking this process would copy its threads' locks.
-    with ProcessPoolExecutor(jobs, mp_context=get_context("forkserver")) as pool:
-        yield from pool.map(check_group, tasks)
+    with WorkerPool(jobs) as pool:
+        checked = [pool.submit(check_group, task) for task in tasks]
+        yield from (future.result() for future in checked)
 
 
 def check_group(task: GroupTask) -> list[FileOutcome]:

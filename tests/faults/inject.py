@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
-from multiprocessing import forkserver
-from pathlib import Path
 from typing import Any
 
 #: Audit events that change the file system; the first argument is a path.
@@ -47,12 +46,11 @@ def fill(args: argparse.Namespace) -> None:
 
 
 def crash(_: argparse.Namespace) -> None:
-    server = forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
     until = time.monotonic() + 20
     while time.monotonic() < until:
-        workers = Path(f"/proc/{server}/task/{server}/children").read_text().split()
-        if workers:
-            os.kill(int(workers[0]), signal.SIGKILL)
+        for worker in multiprocessing.active_children():
+            assert worker.pid is not None
+            os.kill(worker.pid, signal.SIGKILL)
             return
         time.sleep(0.01)
     raise RuntimeError("there is no worker process to kill")

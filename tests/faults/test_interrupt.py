@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.config import default_jobs
 from tests.faults.harness import Scene, assert_told, injected, leftovers, mbw_build, processes_of, run, scenes
 
 pytestmark = pytest.mark.full
@@ -63,4 +64,12 @@ def test_an_interrupt_of_a_query_ends_it_without_a_traceback(tmp_path: Path) -> 
     query = "SELECT count(*) FROM range(100000000) a, range(100000000) b"
     mbw = ["query", query, "--warehouse", str(scene.warehouse)]
     ended = run(injected(["interrupt", "pipelines.client.reader:SnapshotReader.execute", "--delay", "0.5"], mbw))
+    assert_told(ended, r"^mbw: interrupted$", status=130)
+
+
+@pytest.mark.skipif(default_jobs() < 2, reason="one processor has no worker processes")
+def test_an_interrupt_of_verify_does_not_reach_its_workers(tmp_path: Path) -> None:
+    scene = scenes().refresh(tmp_path)
+    mbw = ["verify", "--warehouse", str(scene.warehouse)]
+    ended = run(injected(["interrupt", "pipelines.load.workers:WorkerPool.submit", "--delay", "0.2"], mbw))
     assert_told(ended, r"^mbw: interrupted$", status=130)
