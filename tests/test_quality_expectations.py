@@ -261,7 +261,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> RefreshReport:
 
 def test_a_metric_out_of_its_range_is_a_finding_of_its_group(odd: RefreshReport) -> None:
     expected = "metric_ranges: expected that NFCats score lies between 1 and 5; not so in 2 "
-    rows = "dataset NFCats, test_idx 1, metric score, value 7; dataset NFCats, test_idx 2, metric score, value 0"
+    rows = "dataset NFCats, test_idx 1, value 7; dataset NFCats, test_idx 2, value 0"
     assert [f for f in odd.findings if f.check == "metric_range"] == [
         Finding("metric_range", "warning", f"{expected}of 13 rows, in 1 group", n_rows=2),
         Finding("metric_range", "warning", f"{expected}rows: {rows}", group_id=group_id(RANGES), n_rows=2),
@@ -390,7 +390,7 @@ def test_groups_checked_some_at_a_time_give_the_same_results(monkeypatch: pytest
             "FROM range(60) AS a(g), range(9) AS b(n) ORDER BY hash(g), n"
         )
         (whole,) = run_suites(connection, [Suite("t", "FROM t", ("n",), expectations)])
-        monkeypatch.setattr(gx_runner, "BATCH_ROWS", rows)
+        monkeypatch.setattr(gx_runner, "BATCH_VALUES", 3 * rows)
         (parts,) = run_suites(connection, [Suite("t", "FROM t", ("n",), expectations, "t")])
     assert parts.as_dict() == whole.as_dict()
     assert parts.findings() == whole.findings()

@@ -56,8 +56,8 @@ class Suite:
     """Expectations on one frame. `query` gives the frame; `labels` are its columns that name a row; where the frame
     has a column group_id, failing rows are reported by group.
 
-    `groups_of` is the table that the frame has the groups of, where no expectation is about rows of several groups, so
-    that they may be checked some at a time.
+    `groups_of` is a table with as many rows of each group as the frame, where no expectation is about rows of several
+    groups, so that they may be checked some at a time.
     """
 
     name: str
@@ -346,8 +346,8 @@ def _counted_table(name: str) -> str:
 
 
 def _metric_range_suites(connection: duckdb.DuckDBPyConnection) -> list[Suite]:
-    """Each finite metric of a known range within it. One frame with a column for each range, so that all ranges cost
-    one pass; a metric without a range is data like any other."""
+    """Each finite metric of a known range within it. One frame of samples with a column for each range, so that all
+    ranges cost one pass; a metric without a range is data like any other."""
     observed = connection.execute("SELECT DISTINCT dataset, metric FROM sample_metrics ORDER BY ALL").fetchall()
     by_range: dict[MetricRange, list[tuple[str, str]]] = {}
     for dataset, metric in observed:
@@ -361,13 +361,19 @@ def _metric_range_suites(connection: duckdb.DuckDBPyConnection) -> list[Suite]:
     for column, pairs in columns.items():
         names = ", ".join(literal(dataset) for dataset, _ in pairs)
         conditions[column] = f"dataset IN ({names}) AND metric = {literal(pairs[0][1])}"
-    labels = ("protocol", "dataset", "test_idx", "metric")
-    query = _wide("sample_metrics", ("group_id", *labels), "value", conditions, "isfinite(value)")
+    labels = ("protocol", "dataset", "test_idx")
+    columns_of_ranges = ", ".join(
+        f"any_value(value) FILTER ({condition}) AS {quoted(column)}" for column, condition in conditions.items()
+    )
+    query = f"""
+        SELECT group_id, {", ".join(labels)}, {columns_of_ranges} FROM sample_metrics WHERE isfinite(value)
+        GROUP BY ALL ORDER BY group_id, {", ".join(labels)}
+    """
     expectations = tuple(
         _in_range("metric_range", column, known.minimum, known.maximum)
         for column, known in zip(columns, by_range, strict=True)
     )
-    return [Suite("metric_ranges", query, labels, expectations, "sample_metrics")]
+    return [Suite("metric_ranges", query, labels, expectations, "evaluations")]
 
 
 def _score_range_suites(connection: duckdb.DuckDBPyConnection) -> list[Suite]:
@@ -386,16 +392,12 @@ def _score_range_suites(connection: duckdb.DuckDBPyConnection) -> list[Suite]:
     if not ranges:
         return []
     labels = ("protocol", "dataset_group", "dataset", "test_idx", "position")
-    query = _wide("sample_scores", ("group_id", *labels), "score", conditions, "isfinite(score)")
+    columns_of_ranges = ", ".join(
+        f"CASE WHEN {condition} THEN score END AS {quoted(column)}" for column, condition in conditions.items()
+    )
+    query = f"SELECT group_id, {', '.join(labels)}, {columns_of_ranges} FROM sample_scores WHERE isfinite(score)"
     expectations = tuple(_in_range("score_range", column, *limits) for column, limits in ranges.items())
     return [Suite("score_ranges", query, labels, expectations, "sample_scores")]
-
-
-def _wide(table: str, shown: tuple[str, ...], value: str, conditions: dict[str, str], where: str) -> str:
-    columns = ", ".join(
-        f"CASE WHEN {condition} THEN {value} END AS {quoted(column)}" for column, condition in conditions.items()
-    )
-    return f"SELECT {', '.join(shown)}, {columns} FROM {table} WHERE {where}"
 
 
 def _in_range(check: str, column: str, minimum: float | None, maximum: float | None) -> Expectation:
