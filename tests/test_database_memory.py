@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from pipelines.errors import WarehouseError
-from pipelines.load import database
+from pipelines.load import connection, database
 from pipelines.load.snapshots import DATABASE
 from tests.conftest import leave_out_checks
 from tests.handmade import A_MEM, WO_MEMORY, HandmadeArchive, build, evaluation, group_files, prediction
@@ -32,17 +32,17 @@ def test_the_next_limit_is_tried(archive: Path, tmp_path: Path, monkeypatch: pyt
     build(archive, tmp_path / "plain")
     tried = []
     connect = database.connect
-    monkeypatch.setattr(database, "MEMORY_LIMITS", (40, 1600))
+    monkeypatch.setattr(connection, "MEMORY_LIMITS", (40, 1600))
     monkeypatch.setattr(database, "connect", lambda spill, limit: tried.append(limit) or connect(spill, limit))
     build(archive, tmp_path / "retried")
     assert tried == [40, 1600]
     assert content(tmp_path / "retried") == content(tmp_path / "plain")
-    with duckdb.connect(str(tmp_path / "retried" / DATABASE), read_only=True) as connection:
-        assert connection.execute("SELECT max(length(response)) FROM predictions").fetchone() == (BYTES + 3,)
+    with duckdb.connect(str(tmp_path / "retried" / DATABASE), read_only=True) as opened:
+        assert opened.execute("SELECT max(length(response)) FROM predictions").fetchone() == (BYTES + 3,)
 
 
 def test_the_last_limit_is_named(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "MEMORY_LIMITS", (40,))
-    with pytest.raises(WarehouseError, match=r"with 40 MB of memory.*Nothing was published"):
+    monkeypatch.setattr(connection, "MEMORY_LIMITS", (40,))
+    with pytest.raises(WarehouseError, match=r"more than 40 MB of memory.*Nothing was published"):
         build(archive, tmp_path / "warehouse")
     assert list((tmp_path / "warehouse" / "snapshots").iterdir()) == []

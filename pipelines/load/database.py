@@ -14,8 +14,7 @@ from pathlib import Path
 
 import duckdb
 
-from pipelines.errors import WarehouseError
-from pipelines.load.connection import CATALOG, MEMORY_LIMITS, connect
+from pipelines.load.connection import CATALOG, connect, with_enough_memory
 from pipelines.load.history import PUBLISHED_HISTORY, HistoryUpdate, write_history
 from pipelines.load.partitions import PART
 from pipelines.load.statistics import STATISTICS, write_statistics
@@ -59,23 +58,7 @@ def build_database(
         OSError: the file cannot be written.
         WarehouseError: it takes more memory than DuckDB is ever given.
     """
-    for limit in MEMORY_LIMITS:
-        try:
-            return _build(path, parquet_dir, embed_prompts, previous, history, limit)
-        except duckdb.Error as error:
-            if not _is_out_of_memory(error):
-                raise
-            path.unlink(missing_ok=True)
-            reason = str(error).partition("\n")[0]
-    raise WarehouseError(
-        f"The database cannot be made with {MEMORY_LIMITS[-1]} MB of memory, which a text of huge size may need: "
-        f"{reason}. Nothing was published; the old warehouse is as it was."
-    )
-
-
-def _is_out_of_memory(error: duckdb.Error) -> bool:
-    # What a commit lacks memory for is an error of the transaction.
-    return isinstance(error, duckdb.OutOfMemoryException) or "failed to pin block" in str(error)
+    return with_enough_memory(lambda limit: _build(path, parquet_dir, embed_prompts, previous, history, limit))
 
 
 def _build(
@@ -86,6 +69,7 @@ def _build(
     history: HistoryUpdate | None,
     memory_limit: int,
 ) -> list[str]:
+    path.unlink(missing_ok=True)  # what an attempt with less memory left
     computed = (*STATISTICS, PUBLISHED_HISTORY)
     with connect(path.with_suffix(".tmp"), memory_limit) as connection:
         connection.execute(f"ATTACH {literal(str(path))} AS {CATALOG} (STORAGE_VERSION {literal(STORAGE_VERSION)})")

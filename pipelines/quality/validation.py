@@ -20,7 +20,7 @@ from pipelines.archive.json_reader import dumps
 from pipelines.errors import PublicationBlocked
 from pipelines.findings import Finding, Stage
 from pipelines.load.assembly import sorted_findings, write_findings
-from pipelines.load.connection import CATALOG, opened_database
+from pipelines.load.connection import CATALOG, opened_database, with_enough_memory
 from pipelines.load.partitions import PART, read_single
 from pipelines.load.snapshots import DATABASE, PARQUET, QUALITY
 from pipelines.load.views import quoted
@@ -98,7 +98,20 @@ def check_database(
     connection: duckdb.DuckDBPyConnection, parquet_dir: Path, *, data_docs: Path | None = None
 ) -> QualityResult:
     """Run every check on the connection's default database. Where a table has not the columns that are declared,
-    nothing else is run: it could only fail for that."""
+    nothing else is run: it could only fail for that.
+
+    Raises:
+        WarehouseError: it takes more memory than DuckDB is ever given.
+    """
+
+    def check(memory_limit: int) -> QualityResult:
+        connection.execute(f"SET memory_limit = '{memory_limit}MB'")
+        return _check(connection, parquet_dir, data_docs)
+
+    return with_enough_memory(check)
+
+
+def _check(connection: duckdb.DuckDBPyConnection, parquet_dir: Path, data_docs: Path | None) -> QualityResult:
     tables = [table for table in TABLES.values() if table.in_database]
     contract = contract_suite(tables, CATALOG)
     ran = run_suites(connection, [contract], data_docs=data_docs)
