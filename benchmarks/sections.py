@@ -55,7 +55,7 @@ class Bench:
 
 def mbw_build(archive: Path, warehouse: Path) -> list[str]:
     """The command that builds or refreshes, with its report on stdout."""
-    command = [sys.executable, "-m", "pipelines.cli", "build", "--json"]
+    command = [sys.executable, "-m", "pipelines.entry", "build", "--json"]
     return [*command, "--source", str(archive), "--warehouse", str(warehouse)]
 
 
@@ -161,7 +161,7 @@ def dagster(bench: Bench) -> Section:
             [executable, "job", "execute", "-m", MODULE, "-j", "refresh"], prepare, environment=environment
         ),
     }
-    runs["mbw report"] = Run([sys.executable, "-m", "pipelines.cli", "report", "--warehouse", str(warehouse)])
+    runs["mbw report"] = Run([sys.executable, "-m", "pipelines.entry", "report", "--warehouse", str(warehouse)])
     figures = alternate(runs, bench.rounds)
     build, job, report = (figures[name].median_seconds for name in runs)
     limit = 1.25 * build + 8 + report

@@ -58,7 +58,7 @@ def command_times(warehouse: Path, rounds: int) -> dict[str, float]:
     """Median seconds of `mbw table`, by the table's name."""
     return {
         name: statistics.median(
-            _run([sys.executable, "-m", "pipelines.cli", "table", name, "--warehouse", str(warehouse)])
+            _run([sys.executable, "-m", "pipelines.entry", "table", name, "--warehouse", str(warehouse)])
             for _ in range(rounds)
         )
         for name in TABLES
@@ -67,7 +67,7 @@ def command_times(warehouse: Path, rounds: int) -> dict[str, float]:
 
 def help_time(rounds: int) -> float:
     """Median seconds of `mbw --help`."""
-    return statistics.median(_run([sys.executable, "-m", "pipelines.cli", "--help"]) for _ in range(rounds))
+    return statistics.median(_run([sys.executable, "-m", "pipelines.entry", "--help"]) for _ in range(rounds))
 
 
 def main(argv: Sequence[str] | None = None) -> None:

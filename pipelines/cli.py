@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import argparse
 import errno
-import gc
 import io
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from typing import Any, TextIO
@@ -96,16 +94,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
-def entry() -> int:
-    """`main` in a process of its own, which then ends."""
-    status = main()
-    if status == INTERRUPTED:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # pressed again, it would only add its words to the end
-    # What is left is let go of at once. Python would look through all of it for cycles, most of a second after a build.
-    gc.freeze()
-    return status
-
-
 def _is_unwritable(stream: TextIO) -> bool:
     """Whether something is still in the buffer because it cannot be written."""
     try:
@@ -118,7 +106,3 @@ def _is_unwritable(stream: TextIO) -> bool:
 def _let_go_of_stdout() -> None:
     """What is left in the buffer must not be written at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-if __name__ == "__main__":
-    sys.exit(entry())

@@ -725,7 +725,7 @@ class TestBuild:
 class TestAsAProcess:
     @staticmethod
     def run(*argv: str, **options: Any) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "pipelines.cli", *argv]
+        command = [sys.executable, "-m", "pipelines.entry", *argv]
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False, **options)
 
     def test_help_imports_nothing_heavy(self) -> None:
@@ -765,7 +765,7 @@ class TestAsAProcess:
     def shell(line: str, **environment: str) -> tuple[int, str, str]:
         """Status, output and messages of a line for the shell; $mbw runs the command."""
         done = subprocess.run(
-            ["sh", "-c", line.replace("$mbw", f'"{sys.executable}" -m pipelines.cli')],
+            ["sh", "-c", line.replace("$mbw", f'"{sys.executable}" -m pipelines.entry')],
             cwd=ROOT,
             capture_output=True,
             text=True,
@@ -817,7 +817,7 @@ class TestAsAProcess:
         command = [
             sys.executable,
             "-m",
-            "pipelines.cli",
+            "pipelines.entry",
             "query",
             query,
             "--format",

@@ -600,7 +600,7 @@ class Uninterrupted:
 
 
 def start_build(warehouse: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "pipelines.cli", "build", "--source", ADDRESS, "--warehouse", str(warehouse)]
+    command = [sys.executable, "-m", "pipelines.entry", "build", "--source", ADDRESS, "--warehouse", str(warehouse)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 

@@ -114,7 +114,7 @@ def ui(tmp_path: Path, archive: HandmadeArchive) -> Iterator[Ui]:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     log = tmp_path / "ui.log"
-    command = [sys.executable, "-m", "pipelines.cli", "ui", "--port", str(port)]
+    command = [sys.executable, "-m", "pipelines.entry", "ui", "--port", str(port)]
     command += ["--source", str(archive.root), "--warehouse", "../w"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(elsewhere)}
     with log.open("wb") as output:

@@ -1046,7 +1046,7 @@ class TestTableCommand:
 
     @pytest.mark.parametrize("name", [*SWITCHED, "results", "weighted_average"])
     def test_a_table_fits_a_terminal(self, built: Path, name: str) -> None:
-        command = [sys.executable, "-m", "pipelines.cli", "table", name, "--warehouse", str(built)]
+        command = [sys.executable, "-m", "pipelines.entry", "table", name, "--warehouse", str(built)]
         leader, follower = pty.openpty()
         environment = os.environ | {"COLUMNS": "80"}
         with subprocess.Popen(
