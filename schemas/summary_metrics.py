@@ -17,7 +17,7 @@ TABLE = Table(
         Column(
             "value_text",
             "text",
-            "A text, the exact value where DOUBLE cannot hold it, or JSON text of a list or object.",
+            "A text, the exact value where DOUBLE cannot hold it, or JSON text of a boolean, list or object.",
             nullable=True,
         ),
         Column(

@@ -216,7 +216,7 @@ def test_scores_that_are_not_finite_cannot_be_checked(cases: Cases) -> None:
 
 
 def test_published_numbers_that_are_none_are_found(tmp_path: Path) -> None:
-    """NaN, infinities, integers past every float and texts, of a group and of a dataset."""
+    """NaN, infinities, integers past every float, texts, booleans and lists, of a group and of a dataset."""
     summary = summary_of(A_MEM, {"Locomo": [0.5, 1], "NFCats": [4]})
     summary["summary"] |= {"average": float("nan"), "weighted_average": float("inf"), "z_score": -(10**400)}
     summary["average"]["NFCats"] = float("nan")
@@ -225,10 +225,14 @@ def test_published_numbers_that_are_none_are_found(tmp_path: Path) -> None:
     archive = HandmadeArchive(tmp_path / "archive")
     archive.add(A_MEM, group_files(summary=summary))
     archive.add(WO_MEMORY, group_files(summary=text))
+    others = summary_of(MEM0, {"Locomo": [0.5, 1]})
+    others["summary"] |= {"average": True, "weighted_average": [0.5], "z_score": {}, "more": False}
+    others["average"]["Locomo"] = True
+    archive.add(MEM0, group_files(summary=others))
     found = build(archive.root, tmp_path / "warehouse").findings
     infinite = "which is no finite number (protocol metrics)"
     assert {
-        (f.severity, f.group_id, f.message) for f in found if f.check in ("published_not_finite", "published_text")
+        (f.severity, f.group_id, f.message) for f in found if f.check in ("published_not_finite", "published_no_number")
     } == {
         ("warning", group_id(A_MEM), f"the published average is nan, {infinite}"),
         ("warning", group_id(A_MEM), f"the published weighted_average is inf, {infinite}"),
@@ -244,7 +248,20 @@ def test_published_numbers_that_are_none_are_found(tmp_path: Path) -> None:
             )
             for metric, value in (("weighted_average", "0.48"), ("z_score", "none"), ("more", "1e3"))
         ),
+        *(
+            (
+                "warning",
+                group_id(MEM0),
+                f"the published {metric} is {value}, not a number: it counts as not published (protocol metrics)",
+            )
+            for metric, value in (("average", "true"), ("weighted_average", "a list"), ("z_score", "an object"))
+        ),
     }
+    with opened((tmp_path / "warehouse" / "current").resolve(), read_only=True) as connection:
+        assert connection.sql("SELECT rank FROM collection_rankings WHERE rank IS NOT NULL").fetchall() == []
+        assert connection.sql("SELECT average FROM results WHERE baseline = 'mem0'").fetchall() == [(None,)]
+        of_locomo = "FROM dataset_results WHERE baseline = 'mem0' AND dataset_group = 'Locomo'"
+        assert connection.sql(f"SELECT average {of_locomo}").fetchall() == [(None,)]
 
 
 def test_of_a_judge_only_averages_are_held_against_its_scores(cases: Cases) -> None:

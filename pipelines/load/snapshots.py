@@ -38,7 +38,7 @@ _SNAPSHOT_NAME = re.compile(rf"\d+({re.escape(_PARTIAL)})?", re.ASCII)
 _NOT_IN_PATHS = "*?["
 
 #: Changes whenever the same input would give other tables; then everything is read again.
-FORMAT = 5
+FORMAT = 6
 #: How many published snapshots are kept, the current one included.
 KEPT_SNAPSHOTS = 2
 

@@ -66,7 +66,7 @@ def from_columns(number: float | None, text: str | None, kind: str) -> Any:
     if kind == "int":
         return int(text) if text is not None else int(_there(number))
     if kind == "bool":
-        return bool(number)
+        return bool(number) if text is None else text == "true"
     if kind == "null":
         return None
     if kind == "text":

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from pipelines.archive.json_equality import same_json
-from pipelines.archive.json_reader import json_type, loads
+from pipelines.archive.json_reader import dumps, json_type, loads
 from pipelines.errors import BadRecord
 from pipelines.findings import Finding
 from pipelines.normalize.arrow import to_batch
@@ -97,6 +97,8 @@ def normalize(data: bytes, group_id: str, source_file: str, path: str) -> Summar
 
 def _text_safe(value: Any) -> tuple[float | None, str | None, str]:
     number, text, kind = to_columns(value)
+    if kind == "bool":  # no mean: as a number it would be 1, the best there can be
+        return None, dumps(value), kind
     return number, as_unicode(text) if text is not None else None, kind
 
 
@@ -118,7 +120,7 @@ def _dataset_rows(protocol: str, document: Mapping[str, Any], source_file: str) 
 
 
 def _number(value: Any) -> float | None:
-    return to_columns(value).number
+    return None if type(value) is bool else to_columns(value).number
 
 
 def _triple(value: Any) -> tuple[float | None, float | None, float | None]:
