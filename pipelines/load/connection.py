@@ -77,5 +77,5 @@ def with_enough_memory(work: Callable[[int], _Result]) -> _Result:
                 raise
     raise WarehouseError(
         f"DuckDB needs more than {MEMORY_LIMITS[-1]} MB of memory, which a text of huge size may be the cause of: "
-        f"{reason}. Nothing was published; the old warehouse is as it was."
+        f"{reason}. Nothing was published."
     )
