@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 from pipelines.archive.groups import ArchiveGroup
 from pipelines.archive.local import LocalSource
 from pipelines.archive.source import FetchedGroup
+from pipelines.cli import main
 from pipelines.errors import SourceError
 from pipelines.findings import Finding
 from pipelines.refresh import RefreshReport
@@ -192,7 +194,9 @@ def test_a_good_group_among_bad_ones_loads(bad_groups: Built) -> None:
     assert count(bad_groups.warehouse, "predictions", "wo_memory") == 3
 
 
-def test_the_last_good_version_of_a_group_stays_and_is_marked_stale(tmp_path: Path) -> None:
+def test_the_last_good_version_of_a_group_stays_and_is_marked_stale(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     archive = HandmadeArchive(tmp_path / "archive")
     directory = archive.add(A_MEM)
     archive.add(WO_MEMORY)
@@ -201,7 +205,14 @@ def test_the_last_good_version_of_a_group_stays_and_is_marked_stale(tmp_path: Pa
     report = build(archive.root, tmp_path / "warehouse")
     assert statuses(tmp_path / "warehouse") == {"a_mem": "stale", "wo_memory": "complete"}
     assert count(tmp_path / "warehouse", "predictions", "a_mem") == 3
-    assert input_findings(report.findings)[0].file == f"{folder(A_MEM)}/predict.json"
+    [finding] = input_findings(report.findings)
+    assert finding.file == f"{folder(A_MEM)}/predict.json"
+    assert finding.message.startswith("group stale, its last good version stays: not JSON")
+    for table in ("weighted_average", "collection_rankings"):
+        assert main(["table", table, "--format", "markdown", "--warehouse", str(tmp_path / "warehouse")]) == 0
+        out = capsys.readouterr().out
+        assert re.search(r"0\.\d+(\*\*)?\\~", out), out
+        assert "the group is stale: its newest files are bad" in out
     again = build(archive.root, tmp_path / "warehouse")
     assert again.published is None
     assert again.needs_attention, "a fault that lasts is reported at each refresh"

@@ -61,7 +61,7 @@ PROJECTIONS = {
 #: Their columns that come from another view.
 JOINED = {
     "leaderboard_systems": ("n_invalid", "n_unknown", "n_out_of_scale"),
-    "collection_results": ("validity", "n_out_of_scale", "n_means_out_of_range"),
+    "collection_results": ("validity", "n_out_of_scale", "n_means_out_of_range", "status"),
     "collection_gains": ("n_out_of_scale",),
 }
 

@@ -16,24 +16,27 @@ _TIE = 1e-9
 #: The views that are the summary table of a metric.
 SUMMARY_TABLE = "summary_table_"
 #: What follows a number that must not be taken at face value, and why.
-INVALID, UNKNOWN, OUT_OF_SCALE = "!", "?", "#"
+INVALID, UNKNOWN, OUT_OF_SCALE, STALE = "!", "?", "#", "~"
 _MEANINGS = {
     INVALID: "the group is invalid: see validity_reasons in result_groups",
     UNKNOWN: "whether the group is valid is unknown: it has no responses to judge by",
     OUT_OF_SCALE: "some scores lie outside of their dataset's range, or a published mean of min-max scores outside of "
     "0 to 1; numbers over samples take scores as they are, and whether a published one does is not known: "
     "n_out_of_scale and n_means_out_of_range in results",
+    STALE: "the group is stale: its newest files are bad, and the numbers are those of its last good version, of "
+    "first_revision in results",
 }
 
 
 def group_marks(reader: SnapshotReader) -> dict[tuple[str, str | None], str]:
     """The marks of each group and protocol that has any."""
     found: dict[tuple[str, str | None], str] = {}
-    for group_id, protocol, validity, is_out_of_scale in reader.rows(
-        "SELECT group_id, protocol, validity, n_out_of_scale > 0 OR n_means_out_of_range > 0 FROM results"
+    for group_id, protocol, validity, status, is_out_of_scale in reader.rows(
+        "SELECT group_id, protocol, validity, status, n_out_of_scale > 0 OR n_means_out_of_range > 0 FROM results"
     ):
         mark = INVALID if validity == "invalid" else UNKNOWN if validity is None else ""
         mark += OUT_OF_SCALE if is_out_of_scale else ""
+        mark += STALE if status == "stale" else ""
         if mark:
             found[group_id, protocol] = mark
     return found

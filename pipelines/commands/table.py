@@ -32,11 +32,11 @@ DESCRIPTION = (
     "Prints the summary table of a published metric (weighted_average, z_score, …): a row for each backbone, split and "
     "collection, a column for each baseline, values as published. With the name of a table or view, prints that. "
     "People are shown 4 decimals in summary tables and 4 significant digits elsewhere, the best in bold, and marks at "
-    "results of groups that are invalid (!), of unknown validity (?) or have scores or a published mean outside of "
-    "their range (#); the standard result tables laid out, with n.s. where a gain is not significant and 'cannot tell' "
-    "where no test could be. Markdown and LaTeX, which needs the package booktabs, say below the table what marks "
-    "mean, and the source and revision of the numbers. csv, json and parquet are exact and whole; invalid groups in "
-    "them are told of on stderr."
+    "results of groups that are invalid (!), of unknown validity (?), stale (~) or have scores or a published mean "
+    "outside of their range (#); the standard result tables laid out, with n.s. where a gain is not significant and "
+    "'cannot tell' where no test could be. Markdown and LaTeX, which needs the package booktabs, say below the table "
+    "what marks mean, and the source and revision of the numbers. csv, json and parquet are exact and whole; invalid "
+    "groups in them are told of on stderr."
 )
 DIGITS = 4
 DECIMALS = 4

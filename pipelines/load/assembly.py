@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import pyarrow as pa
 from pipelines.archive.groups import ArchiveGroup, GroupKey, Listing
 from pipelines.archive.json_reader import dumps, loads
 from pipelines.findings import Finding, Stage
-from pipelines.load.group_loader import LoadedGroup
+from pipelines.load.group_loader import QUARANTINED, LoadedGroup
 from pipelines.load.history import carried_over
 from pipelines.load.partitions import partition_file, read_single, write_single
 from pipelines.load.snapshots import Snapshot, link_file
@@ -102,9 +102,10 @@ def assemble(
                 rows[group_id] = {**(old or {}), "status": "stale"}
                 linked.append(group_id)
                 input_findings += [f for f in previous_findings.get(group_id, []) if f.check != group.error.check]
+                input_findings.append(_of_a_stale_group(group.error))
             else:
                 rows[group_id] = _quarantined_row(group)
-            input_findings.append(group.error)
+                input_findings.append(group.error)
         else:
             rows[group_id] = _loaded_row(group)
             if old is not None and old["files"] == rows[group_id]["files"]:
@@ -139,6 +140,11 @@ def _loaded_row(group: LoadedGroup) -> Row:
         "n_scores": facts.n_scores,
         "residue": facts.residue,
     }
+
+
+def _of_a_stale_group(error: Finding) -> Finding:
+    reason = error.message.removeprefix(QUARANTINED)
+    return replace(error, message=f"group stale, its last good version stays: {reason}")
 
 
 def _quarantined_row(group: LoadedGroup) -> Row:

@@ -18,6 +18,8 @@ from pipelines.normalize.validity import Validity, judge
 
 #: Files from this size on are mapped rather than read, so that a huge group does not stand in memory twice.
 MAP_BYTES = 64 << 20
+#: How the message begins that says why a group is bad.
+QUARANTINED = "group quarantined: "
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def _input_finding(group: ArchiveGroup, error: BadRecord) -> Finding:
     return Finding(
         "input_contract",
         "error",
-        f"group quarantined: {error.reason}",
+        f"{QUARANTINED}{error.reason}",
         group_id=group.key.group_id,
         file=error.file,
         record=error.record,

@@ -22,6 +22,7 @@
 -- column n_out_of_scale: Scores outside of their dataset's range; missing where that is known of none. Numbers over
 --     samples take them as they are; whether a published one does is not known.
 -- column n_means_out_of_range: How many of the published average and weighted_average lie outside of 0 to 1.
+-- column status: complete, partial, or stale (the last good version is shown).
 -- column excluded: Why the system is not ranked.
 SELECT
     rankings.experiment,
@@ -41,6 +42,7 @@ SELECT
     results.validity,
     results.n_out_of_scale,
     results.n_means_out_of_range,
+    results.status,
     rankings.excluded
 FROM collection_rankings{_all} AS rankings
 INNER JOIN results

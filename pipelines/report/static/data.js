@@ -104,6 +104,7 @@
     ["!", "the group is invalid: its numbers mean nothing", (row) => row.validity === "invalid" || row.n_invalid > 0],
     ["?", "validity unknown, as nothing is published to judge it by", (row) => row.validity === null || row.n_unknown > 0],
     ["#", `some scores lie outside of their dataset's range (${mbw.out_of_scale}), or a published mean of min-max scores is outside of 0 to 1`, (row) => row.n_out_of_scale > 0 || row.n_means_out_of_range > 0],
+    ["~", "the group is stale: its newest files are bad, and the numbers are those of its last good version", (row) => row.status === "stale"],
   ];
   mbw.marks = (row, without = "") => MARKS.filter(([mark, , holds]) => !without.includes(mark) && holds(row)).map(([mark]) => mark).join("");
   mbw.marked = (text, row, without = "") => [text, mbw.marks(row, without)].filter(Boolean).join(" ");
