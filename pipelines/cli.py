@@ -16,6 +16,7 @@ from typing import Any, TextIO
 from pipelines.commands import build, diff, export, query, report, status, table, ui, verify
 from pipelines.commands.arguments import FAILED, INTERRUPTED, USAGE, is_interrupt
 from pipelines.commands.interrupts import interrupts
+from pipelines.commands.output import let_go_of_stdout
 from pipelines.errors import MemoryBenchWarehouseError, UsageError
 
 COMMANDS = (build, status, query, table, report, verify, diff, export, ui)
@@ -78,14 +79,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return FAILED
     except BrokenPipeError:
-        _let_go_of_stdout()  # whoever read our output has gone, which is no failure
+        let_go_of_stdout()  # whoever read our output has gone, which is no failure
         return 0
     except OSError as error:
         if error.filename is not None or error.errno not in _FULL:
             raise
         print(f"mbw: the output cannot be written: {error.strerror}", file=sys.stderr)
         if _is_unwritable(sys.stdout):
-            _let_go_of_stdout()
+            let_go_of_stdout()
         return FAILED
     except BaseException as error:
         if not is_interrupt(error):
@@ -101,8 +102,3 @@ def _is_unwritable(stream: TextIO) -> bool:
     except OSError:
         return True
     return False
-
-
-def _let_go_of_stdout() -> None:
-    """What is left in the buffer must not be written at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

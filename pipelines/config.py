@@ -36,8 +36,9 @@ class BuildOptions:
     """What a build is told beside its source and its warehouse.
 
     `select` keeps the groups whose keys have one of the given values and leaves all others as they are; `full` reads
-    every file again; `jobs` is the number of worker processes. With the engine `spark`, groups are loaded by the
-    executors of `master` instead (None: in this process, on all processors).
+    every file again; `jobs` is the number of worker processes, and where they are several, a script that builds needs
+    `if __name__ == "__main__":`. With the engine `spark`, groups are loaded by the executors of `master` instead (None:
+    in this process, on all processors).
     """
 
     jobs: int = 1

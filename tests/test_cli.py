@@ -274,8 +274,8 @@ class TestQuery:
 
 
 GAP = (
-    "-: no number is published: the system was not run there, is not published or has no summary with the number, see: "
-    "mbw table coverage\n"
+    "-: no number is published: the system was not run there, is not published or has no summary with the number, see "
+    "the view coverage\n"
 )
 
 
@@ -833,6 +833,20 @@ class TestAsAProcess:
         assert process.stderr.read() == b""
         process.stderr.close()
         assert process.wait(60) == 0
+
+    @pytest.mark.full
+    def test_a_reader_that_goes_away_does_not_make_a_failed_check_pass(self, tmp_path: Path) -> None:
+        archive = archive_in(tmp_path / "archive")
+        archive.write(archive.root / folder(MEM0) / "predict.json", b"[")
+        build(archive.root, tmp_path / "warehouse")
+        command = [sys.executable, "-m", "pipelines.entry", "verify", "--warehouse", str(tmp_path / "warehouse")]
+        reader, writer = os.pipe()
+        os.close(reader)
+        try:
+            ended = subprocess.run(command, cwd=ROOT, stdout=writer, stderr=subprocess.PIPE, check=False)
+        finally:
+            os.close(writer)
+        assert (ended.returncode, ended.stderr) == (3, b"")
 
 
 def test_a_terminal_shows_progress(monkeypatch: pytest.MonkeyPatch) -> None:

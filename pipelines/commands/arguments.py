@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 #: Exit statuses.
@@ -28,6 +29,14 @@ def warehouse_of(args: argparse.Namespace) -> Path:
 
     given: Path | None = args.warehouse
     return given if given is not None else default_warehouse()
+
+
+def again(command: str, warehouse: Path) -> str:
+    """A command to run on the same warehouse, which it names where it is not the default."""
+    from pipelines.config import default_warehouse
+
+    same = warehouse.absolute() == default_warehouse().absolute()
+    return command if same else f"{command} --warehouse {shlex.quote(str(warehouse))}"
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

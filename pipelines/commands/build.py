@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from collections import Counter
 from time import perf_counter
@@ -15,6 +14,7 @@ from pipelines.commands.arguments import (
     NEEDS_ATTENTION,
     add_json,
     add_warehouse,
+    again,
     is_interrupt,
     key_value,
     named,
@@ -134,7 +134,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         print_summary(summary, warehouse.root)
         sys.stdout.flush()
-        print(f"look at it: mbw report{_option(args)} writes these results as pages for a browser", file=sys.stderr)
+        look = again("mbw report", warehouse.root)
+        print(f"look at it: {look} writes these results as pages for a browser", file=sys.stderr)
     return NEEDS_ATTENTION if report.needs_attention else DONE
 
 
@@ -150,11 +151,6 @@ def check_engine(args: argparse.Namespace) -> None:
         require_pyspark()
     elif args.master is not None:
         raise UsageError("--master goes with --engine spark.")
-
-
-def _option(args: argparse.Namespace) -> str:
-    """The option that names the same warehouse again, where one was needed."""
-    return "" if args.warehouse is None else f" --warehouse {shlex.quote(str(args.warehouse))}"
 
 
 def build_summary(report: RefreshReport, root: Path, seconds: float) -> dict[str, Any]:
@@ -243,7 +239,8 @@ def print_summary(summary: dict[str, Any], root: Path) -> None:
         print(f"           {text}")
     more = sum(summary["findings"].get(severity, 0) for severity in SHOWN_SEVERITIES) - len(summary["first_findings"])
     if more:
-        print(f"           … and {more} more: mbw query \"FROM findings WHERE severity <> 'info'\"")
+        look = again("mbw query \"FROM findings WHERE severity <> 'info'\"", root)
+        print(f"           … and {more} more: {look}")
     with SnapshotReader(root) as reader:
         published = reader.rows("SELECT 1 FROM summary_metrics WHERE metric = ? LIMIT 1", [SHOWN_METRIC])
         if published:

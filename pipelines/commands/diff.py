@@ -13,7 +13,7 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
-from pipelines.commands.arguments import DONE, add_warehouse, warehouse_of
+from pipelines.commands.arguments import DONE, add_warehouse, again, warehouse_of
 from pipelines.commands.output import Result, add_output, check_output, fitted, for_people, write_result
 from pipelines.config import GENERATED, HUB_PREFIX, SAMPLE
 from pipelines.errors import UsageError
@@ -239,9 +239,8 @@ def _not_found(text: str, found: Sequence[str], known: Sequence[str], root: Path
     if found:
         return f"Several revisions begin with {text!r}: {', '.join(found[:_NAMED])}. Write more of it."
     last = ", ".join(known[-_NAMED:])
-    return (
-        f"{text!r} is no revision that {root} has read, and no warehouse. It has read {last}; all: mbw table refreshes"
-    )
+    look = again("mbw table refreshes", root)
+    return f"{text!r} is no revision that {root} has read, and no warehouse. It has read {last}; all: {look}"
 
 
 def compare(old: Side, new: Side) -> list[tuple[Any, ...]]:

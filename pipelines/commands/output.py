@@ -231,3 +231,17 @@ def _write(stream: TextIO, chosen: str, result: Result) -> Sequence[str]:
 def for_people(chosen: str) -> bool:
     """Whether a format is read by people, who then are told what to mind."""
     return chosen in ("table", "markdown", "latex")
+
+
+def print_even_unread(text: str) -> None:
+    """Print what a command found. That whoever read our output has gone changes nothing about what was found, which the
+    exit status says too."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        let_go_of_stdout()
+
+
+def let_go_of_stdout() -> None:
+    """What is left in the buffer must not be written at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -123,7 +123,7 @@ def _reasons(reasons: Sequence[str], name: str) -> str:
         return reasons[0]
     named = ", ".join(f"{reason} ({count:,} of {len(reasons):,} rows)" for reason, count in counts.most_common(_NAMED))
     more = len(counts) - _NAMED
-    return f"{named}{f', and for {more:,} other reasons: mbw table {name} --format csv' if more > 0 else ''}"
+    return f"{named}{f', and for {more:,} other reasons, which {name} has as csv' if more > 0 else ''}"
 
 
 def _among(rows: Sequence[tuple[Any, ...]], headers: Sequence[str], chosen: Layout, told: Told) -> list[str]:

@@ -145,7 +145,7 @@ def _legend_of_validity(reader: SnapshotReader, query: str, parameters: list[Any
 #: What a gap in a summary table means.
 _GAP = (
     "{}: no number is published: the system was not run there, is not published or has no summary with the number, "
-    "see: mbw table coverage"
+    "see the view coverage"
 )
 
 

@@ -32,6 +32,7 @@ def add_parser(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from pipelines.archive.json_reader import dumps
+    from pipelines.commands.output import print_even_unread
     from pipelines.commands.progress import progress_for_terminal
     from pipelines.config import default_jobs
     from pipelines.load.snapshots import Warehouse
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         report = verify(warehouse, source, jobs=default_jobs(), on_group=lambda group: progress.advance(group, 0))
     finally:
         progress.end()
-    print(dumps(report.as_dict(), indent=4) if args.json else report.as_text())
+    print_even_unread(dumps(report.as_dict(), indent=4) if args.json else report.as_text())
     if args.docs:
         from pipelines.quality.validation import write_data_docs
 

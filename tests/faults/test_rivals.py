@@ -14,6 +14,7 @@ import duckdb
 import pytest
 
 from pipelines.archive.json_reader import loads
+from pipelines.config import default_jobs
 from pipelines.load.snapshots import Warehouse
 from tests.faults.harness import (
     ROOT,
@@ -72,6 +73,14 @@ def test_the_death_of_a_worker_ends_the_build_and_says_so(tmp_path: Path) -> Non
     assert processes_of(scene.warehouse) == []
     assert not scene.check_untouched_or_done()
     scene.check_repair()
+
+
+@pytest.mark.skipif(default_jobs() < 2, reason="one processor has no worker processes")
+def test_the_death_of_a_worker_ends_verify_and_says_so(tmp_path: Path) -> None:
+    scene = scenes().refresh(tmp_path)
+    mbw = ["verify", "--warehouse", str(scene.warehouse)]
+    ended = run(injected(["crash", "pipelines.load.workers:WorkerPool.submit", "--delay", "0.05"], mbw))
+    assert_told(ended, r"^mbw: A worker process died, perhaps for lack of memory. Verify again.$")
 
 
 @pytest.fixture
