@@ -21,8 +21,8 @@ TABLE = Table(
         Column(
             "revision",
             "text",
-            "The source's revision: a commit SHA of the Hub, or content-<digest> for a folder, of "
-            "the content that was taken: bad files, in whose place a last good version stays, are not in it.",
+            "The source's revision: a commit SHA of the Hub, or content-<digest> for a folder, of the content that was "
+            "taken: bad files, in whose place a last good version stays, are not in it.",
             provenance=True,
         ),
         _count("groups_added", "Groups that were not there before."),

@@ -26,8 +26,8 @@ TABLE = Table(
             "first_revision",
             "text",
             "The source's revision in which this content of the group first appeared: a commit SHA of the Hub, or "
-            "content-<digest> for a folder, of "
-            "the content that was taken: bad files, in whose place a last good version stays, are not in it.",
+            "content-<digest> for a folder, of the content that was taken: bad files, in whose place a last good "
+            "version stays, are not in it.",
             provenance=True,
         ),
         Column(

@@ -71,10 +71,10 @@ def with_enough_memory(work: Callable[[int], _Result]) -> _Result:
         try:
             return work(limit)
         except duckdb.Error as error:
-            reason = str(error).partition("\n")[0]
             # What a commit lacks memory for is an error of the transaction.
-            if not isinstance(error, duckdb.OutOfMemoryException) and "failed to pin block" not in reason:
+            if not isinstance(error, duckdb.OutOfMemoryException) and "failed to pin block" not in str(error):
                 raise
+            reason = str(error).partition("\n")[0]
     raise WarehouseError(
         f"DuckDB needs more than {MEMORY_LIMITS[-1]} MB of memory, which a text of huge size may be the cause of: "
         f"{reason}. Nothing was published."

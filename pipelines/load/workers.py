@@ -35,22 +35,17 @@ def load_groups(tasks: Iterable[LoadTask], workers: int, n_bytes: int) -> Iterat
 
 def _load_in_processes(tasks: Iterable[LoadTask], workers: int) -> Iterator[LoadedGroup]:
     """Load in worker processes; a group starts as soon as its files are here, and a few wait in line at most."""
+    advice = "Nothing was published; run the build again, with a smaller --jobs if it happens again."
     waiting: set[Future[LoadedGroup]] = set()
-    try:
-        with WorkerPool(workers) as pool:
-            for task in tasks:
-                waiting.add(pool.submit(load_group, task))
-                if len(waiting) >= 2 * workers:
-                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                    yield from (future.result() for future in done)
-            while waiting:
+    with WorkerPool(workers, advice) as pool:
+        for task in tasks:
+            waiting.add(pool.submit(load_group, task))
+            if len(waiting) >= 2 * workers:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
-    except BrokenProcessPool as error:
-        raise MemoryBenchWarehouseError(
-            "A worker process died, perhaps for lack of memory. Nothing was published; run the build again, with a "
-            "smaller --jobs if it happens again."
-        ) from error
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in done)
 
 
 class WorkerPool:
@@ -58,9 +53,12 @@ class WorkerPool:
 
     They are started anew rather than forked, which would copy this process with its threads' locks, and not by a fork
     server, which starts them no sooner and stays, with 50 MB, until this process ends.
+
+    Where one of them dies, the `with` statement raises a MemoryBenchWarehouseError, which ends with the `advice`.
     """
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, advice: str) -> None:
+        self._advice = advice
         # Ctrl-C reaches every process of a terminal; this one alone ends the work. The workers are started by a thread
         # that blocks the signal, which they inherit, and which it does not leave with a worker that is half started.
         # The resource tracker, which the first worker would start, would unblock it again.
@@ -75,9 +73,12 @@ class WorkerPool:
     def __enter__(self) -> WorkerPool:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         self._starter.shutdown()
         self._pool.shutdown(cancel_futures=True)
+        if isinstance(error, BrokenProcessPool):
+            message = f"A worker process died, perhaps for lack of memory. {self._advice}"
+            raise MemoryBenchWarehouseError(message) from error
 
 
 def _block_interrupts() -> None:

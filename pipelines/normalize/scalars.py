@@ -65,8 +65,8 @@ def from_columns(number: float | None, text: str | None, kind: str) -> Any:
         return number
     if kind == "int":
         return int(text) if text is not None else int(_there(number))
-    if kind == "bool":
-        return bool(number) if text is None else text == "true"
+    if kind == "bool" and text is None:
+        return bool(number)
     if kind == "null":
         return None
     if kind == "text":

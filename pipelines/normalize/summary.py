@@ -20,7 +20,7 @@ from pipelines.findings import Finding
 from pipelines.normalize.arrow import to_batch
 from pipelines.normalize.evaluate_details import JUDGE_SCORE
 from pipelines.normalize.records import as_unicode, is_unicode, residue, restore
-from pipelines.normalize.scalars import from_columns, to_columns
+from pipelines.normalize.scalars import Value, from_columns, to_columns
 from pipelines.normalize.scores import check_details, details_shape
 from schemas.contracts import SUMMARY
 from schemas.model import LLM_JUDGE, METRICS
@@ -84,7 +84,7 @@ def normalize(data: bytes, group_id: str, source_file: str, path: str) -> Summar
         elif not all(map(is_unicode, details)):
             details = {as_unicode(name): scores for name, scores in details.items()}
     metrics_rows = [
-        (protocol, name, place, *_text_safe(value), source_file)
+        (protocol, name, place, *_published(value), source_file)
         for place, (name, value) in enumerate(published.items())
         if is_unicode(name)
     ]
@@ -95,11 +95,13 @@ def normalize(data: bytes, group_id: str, source_file: str, path: str) -> Summar
     return Summary(protocol, metrics_rows, datasets_rows, details, kept, findings)
 
 
-def _text_safe(value: Any) -> tuple[float | None, str | None, str]:
+def _published(value: Any) -> Value:
+    """A value of a summary as columns hold it. A boolean is JSON text: as a number it would be 1, the best mean that
+    there can be."""
+    if type(value) is bool:
+        return Value(None, dumps(value), "bool")
     number, text, kind = to_columns(value)
-    if kind == "bool":  # no mean: as a number it would be 1, the best there can be
-        return None, dumps(value), kind
-    return number, as_unicode(text) if text is not None else None, kind
+    return Value(number, as_unicode(text) if text is not None else None, kind)
 
 
 def _dataset_rows(protocol: str, document: Mapping[str, Any], source_file: str) -> list[tuple[Any, ...]]:
@@ -120,7 +122,7 @@ def _dataset_rows(protocol: str, document: Mapping[str, Any], source_file: str) 
 
 
 def _number(value: Any) -> float | None:
-    return None if type(value) is bool else to_columns(value).number
+    return _published(value).number
 
 
 def _triple(value: Any) -> tuple[float | None, float | None, float | None]:

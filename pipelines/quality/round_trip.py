@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,7 +19,7 @@ import pyarrow as pa
 from pipelines.archive.groups import GROUP_FILES, GroupKey
 from pipelines.archive.json_equality import same_json
 from pipelines.archive.json_reader import dumps, loads
-from pipelines.errors import BadRecord, MemoryBenchWarehouseError
+from pipelines.errors import BadRecord
 from pipelines.load.partitions import read_partition
 from pipelines.load.workers import WorkerPool
 from pipelines.normalize.restore import restore_file
@@ -60,12 +59,9 @@ def check_groups(tasks: Iterable[GroupTask], jobs: int) -> Iterator[list[FileOut
     if jobs <= 1 or len(tasks) <= 1:
         yield from map(check_group, tasks)
         return
-    try:
-        with WorkerPool(jobs) as pool:
-            checked = [pool.submit(check_group, task) for task in tasks]
-            yield from (future.result() for future in checked)
-    except BrokenProcessPool as error:
-        raise MemoryBenchWarehouseError("A worker process died, perhaps for lack of memory. Verify again.") from error
+    with WorkerPool(jobs, "Verify again.") as pool:
+        checked = [pool.submit(check_group, task) for task in tasks]
+        yield from (future.result() for future in checked)
 
 
 def check_group(task: GroupTask) -> list[FileOutcome]:
