@@ -20,8 +20,10 @@ from pipelines.load.assembly import write_findings
 from pipelines.load.partitions import read_single
 from pipelines.load.snapshots import DATABASE, PARQUET
 from pipelines.quality import gx_runner
-from pipelines.quality.expectations import Expectation, Suite, _metric_range_suites, suites
+from pipelines.quality.expectations import suites
 from pipelines.quality.gx_runner import MAX_GROUPS, ExpectationResult, SuiteResult, run_suites
+from pipelines.quality.ranges import metric_range_suites
+from pipelines.quality.suite import Expectation, Suite
 from pipelines.quality.validation import check_database, opened, validate_snapshot
 from pipelines.refresh import RefreshReport
 from schemas import TABLES
@@ -342,7 +344,7 @@ def test_unbounded_and_unknown_metrics_have_no_expectation() -> None:
         connection.execute(
             "CREATE TABLE sample_metrics AS SELECT 'JRE-L' AS dataset, unnest(['CLI', 'FKGL', 'Rouge-L', 'new']) AS metric"
         )
-        (suite,) = _metric_range_suites(connection)
+        (suite,) = metric_range_suites(connection)
     assert [e.arguments["column"] for e in suite.expectations] == ["JRE-L Rouge-L"]
 
 

@@ -20,7 +20,7 @@ from schemas.model import METRICS
 if TYPE_CHECKING:
     import duckdb
 
-    from pipelines.quality.expectations import Expectation, Suite
+    from pipelines.quality.suite import Expectation, Suite
 
 #: How many failing rows a finding names.
 MAX_ROWS = 20
